@@ -1,0 +1,113 @@
+/**
+ * Direct parts of a node of the typed tree, in the order of evaluation as far as C++ fixes it.
+ *
+ * One place knows which fields of a node hold nodes; every walk of this room is written on it. Parts that are not evaluated are
+ * left out: operands of `sizeof`, array lengths, template arguments, inactive arms of `#if`. The body of a lambda is a part of the
+ * lambda expression (its text stands there although it runs elsewhere); walks that must not enter it test for it.
+ */
+import type { Expr, Stmt } from '../syntax/tree.js';
+import { unreachable } from '../syntax/tree.js';
+
+export type Node = Expr | Stmt;
+
+const STATEMENTS: ReadonlySet<string> = new Set([
+  'compound', 'declare', 'expression', 'empty', 'if', 'for', 'range-for', 'while', 'do', 'switch', 'break', 'continue', 'return', 'goto', 'label',
+  'asm', 'preprocessor', 'macro-statement',
+]);
+
+/** True for statements. `opaque` is both: an opaque expression has a type. */
+export function isStmt(node: Node): node is Stmt {
+  return STATEMENTS.has(node.kind) || (node.kind === 'opaque' && !('type' in node));
+}
+
+/** Calls `visit` for each direct part. */
+export function forEachChild(node: Node, visit: (child: Node) => void): void {
+  if (isStmt(node)) statementChildren(node, visit);
+  else expressionChildren(node, visit);
+}
+
+function expressionChildren(node: Expr, visit: (child: Node) => void): void {
+  switch (node.kind) {
+    case 'literal': case 'ref': case 'coordinate': case 'this': case 'sizeof': case 'opaque':
+      return;
+    case 'paren': visit(node.inner); return;
+    case 'macro': visit(node.expanded); return;
+    case 'unary': visit(node.operand); return;
+    case 'update': visit(node.target); return;
+    case 'binary': visit(node.left); visit(node.right); return;
+    // Since C++17 the right side of an assignment comes first.
+    case 'assign': visit(node.value); visit(node.target); return;
+    case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return;
+    case 'call':
+      if (node.callee.kind === 'method') visit(node.callee.object);
+      else if (node.callee.kind === 'value') visit(node.callee.value);
+      for (const argument of node.arguments) visit(argument);
+      return;
+    case 'index': visit(node.base); visit(node.index); return;
+    case 'member': visit(node.object); return;
+    case 'cast': visit(node.operand); return;
+    case 'construct': for (const argument of node.arguments) visit(argument); return;
+    case 'init-list': for (const element of node.elements) visit(element); return;
+    case 'lambda': visit(node.body); return;
+    default: unreachable(node);
+  }
+}
+
+function statementChildren(node: Stmt, visit: (child: Node) => void): void {
+  switch (node.kind) {
+    case 'empty': case 'break': case 'continue': case 'goto': case 'opaque':
+      return;
+    case 'compound': for (const statement of node.body) visit(statement); return;
+    case 'declare': for (const variable of node.variables) if (variable.init !== null) visit(variable.init); return;
+    case 'expression': visit(node.expression); return;
+    case 'if':
+      if (node.init !== null) visit(node.init);
+      if (node.conditionDecl !== null && node.conditionDecl.init !== null) visit(node.conditionDecl.init);
+      visit(node.condition); visit(node.then);
+      if (node.else !== null) visit(node.else);
+      return;
+    case 'for':
+      visit(node.init);
+      if (node.conditionDecl !== null && node.conditionDecl.init !== null) visit(node.conditionDecl.init);
+      if (node.condition !== null) visit(node.condition);
+      visit(node.body);
+      if (node.step !== null) visit(node.step);
+      return;
+    case 'range-for': visit(node.range); visit(node.body); return;
+    case 'while':
+      if (node.conditionDecl !== null && node.conditionDecl.init !== null) visit(node.conditionDecl.init);
+      visit(node.condition); visit(node.body);
+      return;
+    case 'do': visit(node.body); visit(node.condition); return;
+    case 'switch':
+      if (node.init !== null) visit(node.init);
+      if (node.conditionDecl !== null && node.conditionDecl.init !== null) visit(node.conditionDecl.init);
+      visit(node.condition);
+      for (const arm of node.arms) for (const statement of arm.body) visit(statement);
+      return;
+    case 'return': if (node.value !== null) visit(node.value); return;
+    case 'label': visit(node.body); return;
+    case 'asm':
+      for (const input of node.inputs) visit(input);
+      for (const output of node.outputs) visit(output);
+      return;
+    case 'preprocessor':
+      for (const arm of node.arms) if (arm.active) for (const statement of arm.body) visit(statement);
+      return;
+    case 'macro-statement': visit(node.expanded); return;
+    default: unreachable(node);
+  }
+}
+
+/** Calls `visit` for the node and everything below it, outermost first; `visit` returns false to stay out of a node. */
+export function walk(node: Node, visit: (node: Node) => boolean | void): void {
+  if (visit(node) === false) return;
+  forEachChild(node, (child) => walk(child, visit));
+}
+
+/** The expression under parentheses and macro invocations. */
+export function strip(expr: Expr): Expr {
+  let current = expr;
+  while (current.kind === 'paren' || current.kind === 'macro') current = current.kind === 'paren' ? current.inner : current.expanded;
+  return current;
+}
