@@ -1,0 +1,62 @@
+/**
+ * New text from old text and edits. Bytes outside the edits stay as they are; text that an edit brings takes the newline of the
+ * line it lands on, so that a CRLF file stays one and a mixed file does not become more mixed.
+ */
+import MagicString from 'magic-string';
+import type { Edit } from '../source/types.js';
+import { sortDisjoint } from './plan.js';
+
+/** The newline in force at an offset: that of its own line, else (last line without one) of the line before, else `fallback`. */
+export function newlineAt(text: string, offset: number, fallback: '\n' | '\r\n'): '\n' | '\r\n' {
+  let end = text.indexOf('\n', offset);
+  if (end < 0) end = text.lastIndexOf('\n', Math.max(0, offset - 1));
+  if (end < 0) return fallback;
+  return end > 0 && text.charCodeAt(end - 1) === 13 ? '\r\n' : '\n';
+}
+
+/** Edits as they will land: sorted, disjoint, their newlines those of the file. All must belong to one file. */
+export function landEdits(text: string, edits: readonly Edit[], newline: '\n' | '\r\n'): readonly Edit[] {
+  return sortDisjoint(edits).map((edit) => {
+    if (edit.span.start < 0 || edit.span.end > text.length) {
+      throw new RangeError(`edit [${edit.span.start}, ${edit.span.end}) lies outside ${edit.file}`);
+    }
+    return edit.text.includes('\n') ? { ...edit, text: edit.text.replace(/\r?\n/g, newlineAt(text, edit.span.start, newline)) } : edit;
+  });
+}
+
+/** The text after the edits. Throws `EditConflictError` if they overlap. */
+export function applyEdits(text: string, edits: readonly Edit[], newline: '\n' | '\r\n'): string {
+  const out = new MagicString(text);
+  for (const { span, text: inserted } of landEdits(text, edits, newline)) {
+    if (span.start === span.end) {
+      if (inserted !== '') out.appendLeft(span.start, inserted);
+    } else if (inserted === '') {
+      out.remove(span.start, span.end);
+    } else {
+      out.update(span.start, span.end, inserted);
+    }
+  }
+  return out.toString();
+}
+
+/** Maps offsets of the text before a set of edits to the text after it and back. */
+export class OffsetMap {
+  private readonly edits: readonly Edit[];
+
+  /** `edits` as `landEdits` gave them. */
+  constructor(edits: readonly Edit[]) {
+    this.edits = edits;
+  }
+
+  /** Offset in the old text; `inside` is set if the new offset lies in text that an edit brought. */
+  toOld(offset: number): { readonly offset: number; readonly inside: Edit | null } {
+    let shift = 0;
+    for (const edit of this.edits) {
+      const start = edit.span.start + shift;
+      if (offset < start) break;
+      if (offset < start + edit.text.length) return { offset: edit.span.start, inside: edit };
+      shift += edit.text.length - (edit.span.end - edit.span.start);
+    }
+    return { offset: offset - shift, inside: null };
+  }
+}
