@@ -1,0 +1,173 @@
+/**
+ * What a function body does to its own variables, without regard to order: one walk per body, memoised.
+ *
+ * Alias classes and effect summaries need an answer that holds at every point of a function and in every context, so this index is
+ * flow-insensitive on purpose: a pointer stands for everything that is ever assigned to it. Values *at a point* are the work of the
+ * definitions that the control-flow analyses offer. Not handled: writes through an alias of a variable whose address is taken; such a variable
+ * is in `exposed`, and users treat its value as unknown.
+ */
+import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import { forEachChild, isStmt, strip, type Node } from './children.js';
+import type { Variable } from './facts.js';
+
+export interface VariableWrite {
+  /** `init`: declaration; `assign`: plain `=` to the whole variable; `update`: compound or `++`; `part`: a field or element; `escape`: by reference or address. */
+  readonly kind: 'init' | 'assign' | 'update' | 'part' | 'escape';
+  /** The value that is stored, for `init` and `assign`; the step for a compound assignment. */
+  readonly value: Expr | null;
+  readonly node: Expr | VariableDecl;
+}
+
+export interface FunctionIndex {
+  readonly body: Stmt;
+  readonly writes: ReadonlyMap<Variable, readonly VariableWrite[]>;
+  /** Address taken, bound to a reference, or passed where a callee may write it. */
+  readonly exposed: ReadonlySet<Variable>;
+  /** Variables declared inside the body, parameters of lambdas included. */
+  readonly declared: ReadonlySet<Variable>;
+  /** Calls in the order of the text. */
+  readonly calls: readonly CallExpr[];
+  readonly lambdas: readonly LambdaExpr[];
+}
+
+/** Automatic storage of one thread: everything else that has a name is memory. */
+export function isAutomatic(decl: { readonly kind: string } | null): decl is Variable {
+  if (decl === null) return false;
+  if (decl.kind === 'parameter') return true;
+  if (decl.kind !== 'variable') return false;
+  const variable = decl as VariableDecl;
+  return variable.storage === 'automatic' && (variable.space === 'local' || variable.space === 'host');
+}
+
+export function isReference(type: Type): boolean {
+  return type.kind === 'reference';
+}
+
+/** The variable that an lvalue is, or is a part of without going through a pointer; null for memory behind pointers. */
+export function variableOf(lvalue: Expr): { readonly variable: Variable; readonly whole: boolean } | null {
+  let expr = strip(lvalue);
+  let whole = true;
+  for (;;) {
+    if (expr.kind === 'ref') return isAutomatic(expr.decl) ? { variable: expr.decl, whole } : null;
+    if (expr.kind === 'member' && !expr.arrow) expr = strip(expr.object);
+    else if (expr.kind === 'index' && isStorage(strip(expr.base))) expr = strip(expr.base);
+    else if (expr.kind === 'cast') { expr = strip(expr.operand); continue; }
+    else return null;
+    whole = false;
+  }
+}
+
+/** The array itself, not a parameter that is written like one. */
+function isStorage(expr: Expr): boolean {
+  return expr.type.kind === 'array' && !(expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'parameter' && expr.decl.type.kind === 'array');
+}
+
+const indices = new WeakMap<Stmt, FunctionIndex>();
+
+/** The index of a body; memoised by identity of the body. */
+export function indexBody(body: Stmt): FunctionIndex {
+  const known = indices.get(body);
+  if (known !== undefined) return known;
+  const made = build(body);
+  indices.set(body, made);
+  return made;
+}
+
+const EMPTY: CompoundStmt = { kind: 'compound', span: { start: 0, end: 0 }, body: [] };
+
+export function indexFunction(fn: FunctionDecl): FunctionIndex {
+  return indexBody(fn.body ?? EMPTY);
+}
+
+/** May the callee write its argument at this position? Unknown callees may. */
+function mayWriteArgument(call: CallExpr, position: number): boolean {
+  const callee = call.callee;
+  if (callee.kind === 'builtin') return false;
+  if (callee.kind === 'unknown' || callee.kind === 'value') return true;
+  if (callee.candidates.length === 0) return true;
+  return callee.candidates.some((candidate) => {
+    const parameter = candidate.parameters[position] ?? candidate.parameters.at(-1);
+    if (parameter === undefined) return true;
+    if (parameter.pack) return true;
+    return parameter.type.kind === 'reference' ? parameter.type.to.const !== true : parameter.type.kind === 'unknown' || parameter.type.kind === 'dependent' && parameter.type.text.includes('&');
+  });
+}
+
+function build(body: Stmt): FunctionIndex {
+  const writes = new Map<Variable, VariableWrite[]>();
+  const exposed = new Set<Variable>();
+  const declared = new Set<Variable>();
+  const calls: CallExpr[] = [];
+  const lambdas: LambdaExpr[] = [];
+
+  const record = (variable: Variable, write: VariableWrite): void => {
+    const list = writes.get(variable);
+    if (list === undefined) writes.set(variable, [write]);
+    else list.push(write);
+  };
+  const expose = (lvalue: Expr): void => {
+    const target = variableOf(lvalue);
+    if (target === null) return;
+    exposed.add(target.variable);
+    record(target.variable, { kind: 'escape', value: null, node: lvalue });
+  };
+  const declare = (variable: VariableDecl): void => {
+    if (!isAutomatic(variable)) return;
+    declared.add(variable);
+    if (variable.opaqueInit) record(variable, { kind: 'escape', value: null, node: variable });
+    else if (variable.init !== null) record(variable, { kind: 'init', value: variable.init, node: variable });
+    if (isReference(variable.type) && variable.init !== null && !(variable.type.kind === 'reference' && variable.type.to.const === true)) expose(variable.init);
+  };
+  const assign = (target: Expr, write: VariableWrite): void => {
+    const found = variableOf(target);
+    if (found === null) return;
+    record(found.variable, found.whole ? write : { kind: 'part', value: write.value, node: write.node });
+  };
+
+  /** An array whose name decays to a pointer hands out its address. */
+  const decays = (expr: Expr): void => {
+    const inner = strip(expr);
+    if (isStorage(inner)) expose(inner);
+  };
+
+  const visit = (node: Node): void => {
+    if (isStmt(node)) {
+      if (node.kind === 'declare') node.variables.forEach(declare);
+      else if (node.kind === 'range-for') declare(node.variable);
+      else if (node.kind === 'asm') node.outputs.forEach(expose);
+      else if ((node.kind === 'if' || node.kind === 'for' || node.kind === 'while' || node.kind === 'switch') && node.conditionDecl !== null) declare(node.conditionDecl);
+      if (node.kind === 'declare') for (const variable of node.variables) if (variable.init !== null) decays(variable.init);
+      if (node.kind === 'return' && node.value !== null) decays(node.value);
+    } else {
+      switch (node.kind) {
+        case 'assign':
+          assign(node.target, { kind: node.op === null ? 'assign' : 'update', value: node.value, node });
+          decays(node.value);
+          break;
+        case 'update': assign(node.target, { kind: 'update', value: null, node }); break;
+        case 'unary': if (node.op === '&') expose(node.operand); break;
+        case 'binary': if (node.op === '+' || node.op === '-' || node.op === ',') { decays(node.left); decays(node.right); } break;
+        case 'conditional': decays(node.then); decays(node.else); break;
+        case 'cast': decays(node.operand); break;
+        case 'init-list': node.elements.forEach(decays); break;
+        case 'construct': for (const argument of node.arguments) { decays(argument); if (node.type.kind === 'unknown') expose(argument); } break;
+        case 'call':
+          calls.push(node);
+          node.arguments.forEach((argument, position) => {
+            decays(argument);
+            if (mayWriteArgument(node, position)) expose(argument);
+          });
+          if (node.callee.kind === 'method' && !node.callee.arrow) expose(node.callee.object);
+          break;
+        case 'lambda':
+          lambdas.push(node);
+          for (const parameter of node.parameters) declared.add(parameter);
+          break;
+        default: break;
+      }
+    }
+    forEachChild(node, visit);
+  };
+  visit(body);
+  return { body, writes, exposed, declared, calls, lambdas };
+}
