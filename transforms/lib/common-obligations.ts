@@ -1,0 +1,286 @@
+/**
+ * Obligations that every transform has, as functions of the text that it moves, copies or drops. Each answers with one obligation
+ * whose `text` says what was found and whose `remedy` says what would help.
+ */
+import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { Span } from '../../src/source/types.js';
+import type { Decl, Expr, FunctionDecl, RefExpr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
+import type { Edit, Obligation, TransformContext } from './types.js';
+
+/** Ids that any transform may state. */
+export const COMMON_OBLIGATION_IDS: readonly string[] = [
+  'parsed', 'types-known', 'no-goto', 'no-directive-across', 'not-in-macro', 'names-free', 'names-resolve', 'operands-invariant', 'copy-safe',
+  'already-done', 'edit-disjoint', 'contraction-stable',
+];
+
+// --------------------------------------------------------------------------------------------------------- whole function
+
+/** No error or missing node lies in the function, and its kind of text was not taken out. */
+export function parsed(context: TransformContext): Obligation {
+  const { function: fn } = context.facts;
+  const line = lineOf(context, fn);
+  if (!fn.understood) {
+    const problem = fn.problems[0];
+    return unknown('parsed', problem?.line ?? line, `${fn.name} was not understood${problem === undefined ? '' : `: ${problem.message}`}`);
+  }
+  return proved('parsed', line, `${fn.name} was understood as a whole`);
+}
+
+/** No `goto` and no label in the function. */
+export function noGoto(context: TransformContext): Obligation {
+  const jump = jumpOf(context.facts.function);
+  const line = lineOf(context, jump ?? context.facts.function);
+  if (jump === null) return proved('no-goto', line, 'no goto and no label in the function');
+  return refuted('no-goto', line, jump.kind === 'goto' ? `goto ${jump.label}` : `label ${jump.kind === 'label' ? jump.name : ''}`, 'write the jump as structured code');
+}
+
+const jumps = new WeakMap<FunctionDecl, { readonly found: Stmt | null }>();
+
+function jumpOf(fn: FunctionDecl): Stmt | null {
+  const known = jumps.get(fn);
+  if (known !== undefined) return known.found;
+  let found: Stmt | null = null;
+  if (fn.body !== null) {
+    walk(fn.body, (node) => {
+      if (found === null && (node.kind === 'goto' || node.kind === 'label') && isStmt(node)) found = node;
+      return found === null;
+    });
+  }
+  jumps.set(fn, { found });
+  return found;
+}
+
+// ------------------------------------------------------------------------------------------------------------- regions
+
+/** No conditional or defining directive stands in the region, and no part of it was taken out with another configuration. */
+export function noDirectiveAcross(context: TransformContext, region: Span): Obligation {
+  const { facts, unit } = context;
+  const line = lineOf(context, region);
+  for (const directive of facts.function.directives) {
+    if (directive.end <= region.start || directive.start >= region.end) continue;
+    if (directive.kind === 'pragma') continue;
+    return refuted('no-directive-across', unit.source.line(directive.start), `#${directive.kind} stands in the text that would be moved`, 'treat the configurations as separate functions');
+  }
+  for (const part of facts.function.inactive) {
+    if (part.span.end <= region.start || part.span.start >= region.end) continue;
+    return refuted('no-directive-across', unit.source.line(part.span.start), `text for ${part.condition} stands in what would be moved`, 'treat the configurations as separate functions');
+  }
+  return proved('no-directive-across', line, 'no directive cuts the text');
+}
+
+/** None of the nodes came out of a macro: each owns the text that its span covers. */
+export function notInMacro(context: TransformContext, nodes: readonly Node[]): Obligation {
+  for (const node of nodes) {
+    for (let at: Node | null = context.facts.parent(node); at !== null; at = context.facts.parent(at)) {
+      if (at.kind === 'macro' || at.kind === 'macro-statement') {
+        return refuted('not-in-macro', lineOf(context, node), `the text comes out of the macro ${at.name}`, `expand ${at.name} by hand`);
+      }
+    }
+  }
+  const first = nodes[0];
+  return proved('not-in-macro', first === undefined ? 0 : lineOf(context, first), 'the edited text is written out, not made by a macro');
+}
+
+/** Types of everything that a bound or a lane set rests on are known integers. */
+export function typesKnown(context: TransformContext, exprs: readonly Expr[]): Obligation {
+  let found: { readonly expr: Node; readonly why: string } | null = null;
+  for (const expr of exprs) {
+    walk(expr, (node) => {
+      if (found !== null) return false;
+      if (node.kind === 'opaque') found = { expr: node, why: node.reason };
+      else if (isStmt(node)) return true;
+      else if (node.kind === 'ref' && node.decl === null) found = { expr: node, why: `nothing visible declares ${node.name}` };
+      else if (node.type.kind === 'unknown' || node.type.kind === 'dependent') found = { expr: node, why: `the type of ${excerpt(context.unit.source, node)} is not known` };
+      return found === null;
+    });
+  }
+  const first = exprs[0];
+  const hit: { readonly expr: Node; readonly why: string } | null = found;
+  if (hit === null) return proved('types-known', first === undefined ? 0 : lineOf(context, first), 'all types are known');
+  const { expr, why } = hit as { readonly expr: Node; readonly why: string };
+  return unknown('types-known', lineOf(context, expr), why, 'make the declaration visible, e.g. with --include');
+}
+
+/** New names are used nowhere in the file. */
+export function namesFree(context: TransformContext, names: readonly string[], line: number): Obligation {
+  for (const name of names) {
+    if (new RegExp(`\\b${name}\\b`).test(context.unit.source.text)) {
+      return refuted('names-free', line, `the name ${name} is taken`);
+    }
+  }
+  return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} free`);
+}
+
+/**
+ * Names in text that moves to `place` (a statement of the same function, in front of which the text will stand) mean the same
+ * declarations there: each is declared outside the function's body, or in a scope that `place` stands in and before it.
+ */
+export function namesResolve(context: TransformContext, moved: readonly Node[], place: Stmt): Obligation {
+  const { facts } = context;
+  const { body } = facts.function;
+  const line = lineOf(context, place);
+  if (body === null) return unknown('names-resolve', line, 'the function has no body');
+  const visible = declarationsVisibleAt(facts, place);
+  for (const root of moved) {
+    const own = declaredIn(root);
+    let lost: RefExpr | null = null;
+    walk(root, (node) => {
+      if (lost !== null) return false;
+      if (node.kind !== 'ref' || node.decl === null || own.has(node.decl)) return true;
+      const inner = node.decl.file === facts.unit.source.realPath && node.decl.span.start >= body.span.start && node.decl.span.end <= body.span.end;
+      if (inner ? !visible.has(node.decl) : hides(visible, node.decl)) lost = node;
+      return true;
+    });
+    const hit: RefExpr | null = lost;
+    if (hit !== null) {
+      const ref = hit as RefExpr;
+      return refuted('names-resolve', lineOf(context, ref), `${ref.name} means something else, or nothing, where the text would stand`, `rename the inner ${ref.name}`);
+    }
+  }
+  return proved('names-resolve', line, 'every name means the same declaration at its new place');
+}
+
+function hides(visible: ReadonlySet<Decl>, decl: Decl): boolean {
+  for (const inner of visible) if (inner.name === decl.name && inner !== decl) return true;
+  return false;
+}
+
+/** Every declaration made in the node. */
+export function declaredIn(root: Node): ReadonlySet<Decl> {
+  const result = new Set<Decl>();
+  walk(root, (node) => {
+    if (node.kind === 'declare') {
+      for (const variable of node.variables) result.add(variable);
+      for (const type of node.types) result.add(type);
+    } else if (node.kind === 'range-for') {
+      result.add(node.variable);
+    } else if (node.kind === 'lambda') {
+      for (const parameter of node.parameters) result.add(parameter);
+    }
+    if ('conditionDecl' in node && node.conditionDecl !== null) result.add(node.conditionDecl);
+  });
+  return result;
+}
+
+/** Local declarations in scope right before a statement; of two with one name, the inner one. */
+export function declarationsVisibleAt(facts: FunctionFacts, place: Stmt): ReadonlySet<Decl> {
+  const byName = new Map<string, Decl>();
+  const add = (decl: Decl): void => {
+    if (!byName.has(decl.name)) byName.set(decl.name, decl);
+  };
+  let below: Node = place;
+  for (let at: Node | null = facts.parent(place); at !== null; below = at, at = facts.parent(at)) {
+    const earlier = statementsBefore(at, below);
+    for (const statement of [...earlier].reverse()) if (statement.kind === 'declare') for (const decl of [...statement.variables, ...statement.types]) add(decl);
+    if ('conditionDecl' in at && at.conditionDecl !== null) add(at.conditionDecl);
+    if (at.kind === 'for' && at.init.kind === 'declare' && at.init !== below) for (const decl of at.init.variables) add(decl);
+    if ((at.kind === 'if' || at.kind === 'switch') && at.init !== null && at.init.kind === 'declare') for (const decl of at.init.variables) add(decl);
+    if (at.kind === 'range-for') add(at.variable);
+    if (at.kind === 'lambda') for (const parameter of at.parameters) add(parameter);
+  }
+  for (const parameter of facts.function.parameters) add(parameter);
+  return new Set(byName.values());
+}
+
+function statementsBefore(parent: Node, child: Node): readonly Stmt[] {
+  if (parent.kind === 'compound') return before(parent.body, child);
+  if (parent.kind === 'switch') {
+    const all = parent.arms.flatMap((arm) => arm.body);
+    return before(all, child);
+  }
+  if (parent.kind === 'preprocessor') return before(parent.arms.flatMap((arm) => (arm.active ? arm.body : [])), child);
+  return [];
+}
+
+function before(list: readonly Stmt[], child: Node): readonly Stmt[] {
+  const index = list.findIndex((statement) => statement === child);
+  return index < 0 ? [] : list.slice(0, index);
+}
+
+/** The operands that a dropped test rests on keep their values while `within` runs. */
+export function operandsInvariant(context: TransformContext, exprs: readonly Expr[], within: Stmt): Obligation {
+  for (const expr of exprs) {
+    const fact = context.facts.invariant(expr, within);
+    if (!fact.value) {
+      const reason = fact.because[0];
+      return refuted('operands-invariant', reason?.line ?? lineOf(context, expr), reason?.text ?? `${excerpt(context.unit.source, expr)} may change`);
+    }
+  }
+  const first = exprs[0];
+  return proved('operands-invariant', lineOf(context, first ?? within), 'what the test rests on does not change');
+}
+
+/** What in a text forbids a second copy of it; null if nothing does. */
+export interface CopyHazard {
+  readonly node: Node;
+  readonly text: string;
+  /** A `__shared__` array without initialiser: it may move in front of the copies. */
+  readonly movable: VariableDecl | null;
+}
+
+/** Everything in the nodes that may not exist twice. */
+export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
+  const hazards: CopyHazard[] = [];
+  for (const root of roots) {
+    walk(root, (node) => {
+      if (node.kind === 'declare') {
+        for (const variable of node.variables) {
+          if (variable.space === 'shared') {
+            hazards.push({ node, text: `a copy of __shared__ ${variable.name} would be a second array`, movable: variable.init === null ? variable : null });
+          } else if (variable.storage === 'static') {
+            hazards.push({ node, text: `a copy of static ${variable.name} would be a second variable`, movable: null });
+          }
+        }
+      } else if (node.kind === 'label') {
+        hazards.push({ node, text: `label ${node.name} may not exist twice`, movable: null });
+      } else if (node.kind === 'asm' && definesLabel(node.text)) {
+        hazards.push({ node, text: 'the asm defines a label', movable: null });
+      } else if (node.kind === 'opaque') {
+        hazards.push({ node, text: `not understood: ${node.reason}`, movable: null });
+      } else if ((node.kind === 'macro' || node.kind === 'macro-statement') && placeDependent(node.definition.body)) {
+        hazards.push({ node, text: `${node.name} depends on where it stands`, movable: null });
+      } else if (node.kind === 'ref' && placeDependent(node.name)) {
+        hazards.push({ node, text: `${node.name} depends on where it stands`, movable: null });
+      }
+    });
+  }
+  return hazards;
+}
+
+/** A label in PTX is an identifier and a colon at the start of a statement; `%=` makes each copy's own. */
+function definesLabel(text: string): boolean {
+  return !text.includes('%=') && text.split(/[;{}\n]/).some((piece) => /^\s*[$\w%]+\s*:/.test(piece));
+}
+
+function placeDependent(text: string): boolean {
+  return text.includes('__LINE__') || text.includes('__COUNTER__');
+}
+
+/** The text may be copied. `moved` are declarations that the transform moves in front of the copies. */
+export function copySafe(context: TransformContext, roots: readonly Node[], moved: ReadonlySet<VariableDecl> = new Set()): Obligation {
+  const hazard = copyHazards(roots).find((found) => found.movable === null || !moved.has(found.movable));
+  const first = roots[0];
+  const line = lineOf(context, hazard?.node ?? first ?? context.facts.function);
+  if (hazard === undefined) return proved('copy-safe', line, 'the copied text may exist twice');
+  const known = hazard.node.kind !== 'opaque';
+  return (known ? refuted : unknown)('copy-safe', line, hazard.text, known && hazard.node.kind === 'declare' ? 'declare it in front of the loop' : null);
+}
+
+/** Edits of one change do not touch each other. */
+export function editDisjoint(edits: readonly Edit[], line: number): Obligation {
+  const sorted = [...edits].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.span.start - b.span.start || a.span.end - b.span.end));
+  for (let i = 1; i < sorted.length; i++) {
+    const previous = sorted[i - 1];
+    const next = sorted[i];
+    if (previous !== undefined && next !== undefined && previous.file === next.file && next.span.start < previous.span.end) {
+      return refuted('edit-disjoint', line, 'two edits of this change touch the same text');
+    }
+  }
+  return proved('edit-disjoint', line, edits.length === 1 ? 'one edit' : `${edits.length} edits that do not touch each other`);
+}
+
+export { assumed, excerpt, lineOf, proved, provedUnder, refuted, unknown } from './obligation.js';
+export { contractionStable } from './contraction.js';
+export { sameExpr, sameType } from './equality.js';
