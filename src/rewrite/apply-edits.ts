@@ -38,25 +38,3 @@ export function applyEdits(text: string, edits: readonly Edit[], newline: '\n' |
   }
   return out.toString();
 }
-
-/** Maps offsets of the text before a set of edits to the text after it and back. */
-export class OffsetMap {
-  private readonly edits: readonly Edit[];
-
-  /** `edits` as `landEdits` gave them. */
-  constructor(edits: readonly Edit[]) {
-    this.edits = edits;
-  }
-
-  /** Offset in the old text; `inside` is set if the new offset lies in text that an edit brought. */
-  toOld(offset: number): { readonly offset: number; readonly inside: Edit | null } {
-    let shift = 0;
-    for (const edit of this.edits) {
-      const start = edit.span.start + shift;
-      if (offset < start) break;
-      if (offset < start + edit.text.length) return { offset: edit.span.start, inside: edit };
-      shift += edit.text.length - (edit.span.end - edit.span.start);
-    }
-    return { offset: offset - shift, inside: null };
-  }
-}

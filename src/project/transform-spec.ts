@@ -1,0 +1,103 @@
+/** How transforms are asked for: `peel`, `hoist,peel`, `compact:grid,order=keep`, `./mine.mjs`, `all`. */
+import type { Transform } from '../../transforms/lib/types.js';
+import { UsageError } from './errors.js';
+import { didYouMean } from './suggest.js';
+
+export interface TransformRequest {
+  readonly transform: Transform;
+  readonly variant: string | null;
+  readonly options: ReadonlyMap<string, string>;
+}
+
+export interface TransformSpec {
+  readonly name: string;
+  readonly variant: string | null;
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** Takes the words apart. A `key=value` belongs to the transform before it. Throws `UsageError`. */
+export function parseTransformSpecs(words: readonly string[]): readonly TransformSpec[] {
+  const specs: { name: string; variant: string | null; options: Map<string, string> }[] = [];
+  for (const word of words) {
+    for (const part of word.split(',').map((p) => p.trim())) {
+      if (part === '') continue;
+      const option = /^([A-Za-z][\w-]*)=(.*)$/.exec(part);
+      if (option !== null) {
+        const last = specs.at(-1);
+        if (last === undefined) throw new UsageError(`--transform ${word}: the option "${part}" follows no transform`);
+        last.options.set(option[1] ?? '', option[2] ?? '');
+        continue;
+      }
+      const at = isModule(part) ? -1 : part.indexOf(':');
+      specs.push({ name: at < 0 ? part : part.slice(0, at), variant: at < 0 ? null : part.slice(at + 1), options: new Map() });
+    }
+  }
+  if (specs.length === 0) throw new UsageError('--transform: which one? See divmod transforms');
+  return specs;
+}
+
+export function isModule(name: string): boolean {
+  return /^[./\\]/.test(name) || /\.(?:mjs|cjs|js)$/.test(name);
+}
+
+/** Finds the transforms. `all` stands for every one. Throws `UsageError` with a suggestion. */
+export function resolveTransforms(specs: readonly TransformSpec[], known: readonly Transform[], modules: ReadonlyMap<string, readonly Transform[]>): readonly TransformRequest[] {
+  const requests: TransformRequest[] = [];
+  for (const spec of specs) {
+    if (spec.name === 'all') {
+      for (const transform of known) requests.push({ transform, variant: null, options: spec.options });
+      continue;
+    }
+    const own = modules.get(spec.name);
+    if (own !== undefined) {
+      for (const transform of own) requests.push({ transform, variant: spec.variant, options: spec.options });
+      continue;
+    }
+    const transform = known.find((candidate) => candidate.name === spec.name);
+    if (transform === undefined) {
+      const names = known.map((candidate) => candidate.name);
+      throw new UsageError(`unknown transform "${spec.name}"${didYouMean(spec.name, [...names, 'all'])}; there are ${names.join(', ')}`);
+    }
+    if (spec.variant !== null && !transform.variants.some((variant) => variant.name === spec.variant)) {
+      const names = transform.variants.map((variant) => variant.name);
+      throw new UsageError(names.length === 0
+        ? `${transform.name} has no variants, so "${spec.name}:${spec.variant}" is unknown`
+        : `unknown variant "${spec.variant}" of ${transform.name}${didYouMean(spec.variant, names)}; there are ${names.join(', ')}`);
+    }
+    requests.push({ transform, variant: spec.variant, options: spec.options });
+  }
+  return requests;
+}
+
+/** Does a value look like a transform? For modules of the user's own. */
+export function isTransform(value: unknown): value is Transform {
+  if (typeof value !== 'object' || value === null) return false;
+  const has = (key: string, type: string): boolean => typeof Reflect.get(value, key) === type;
+  return has('name', 'string') && has('match', 'function') && has('obligations', 'function') && has('estimate', 'function') && has('emit', 'function');
+}
+
+/** The transforms that a module of the user's own exports. Throws `UsageError`. */
+export function transformsOfModule(module: unknown, path: string): readonly Transform[] {
+  const values: unknown[] = typeof module === 'object' && module !== null ? Object.values(module).flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value])) : [];
+  const found = values.filter(isTransform);
+  const unique = found.filter((transform, i) => found.indexOf(transform) === i).map((transform) => ({
+    ...withDefaults(transform),
+  }));
+  if (unique.length === 0) throw new UsageError(`${path}: exports no transform (an object with name, match, obligations, estimate and emit)`);
+  return unique;
+}
+
+/** The catalogue fields are optional for a transform of the user's own. Methods keep their receiver. */
+function withDefaults(transform: Transform): Transform {
+  return {
+    name: transform.name,
+    summary: transform.summary ?? '',
+    variants: transform.variants ?? [],
+    obligationIds: transform.obligationIds ?? [],
+    example: transform.example ?? { before: '', after: '' },
+    match: (context) => transform.match(context),
+    obligations: (site, context) => transform.obligations(site, context),
+    estimate: (site, context) => transform.estimate(site, context),
+    emit: (site, context) => transform.emit(site, context),
+  };
+}
