@@ -66,6 +66,8 @@ export interface MacroDefinition {
   readonly line: number;
   /** True if the name has another, different definition in the unit (arms of `#if`, redefinition). */
   readonly ambiguous: boolean;
+  /** Set if the definition stands only in an arm of `#if` that the default configuration leaves out. */
+  readonly inactive?: true;
 }
 
 /** What the overlay took out of the text, keyed by where it stood. */

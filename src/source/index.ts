@@ -1,0 +1,15 @@
+/** The source room: bytes to `SourceFile`, macros, includes and the overlay. */
+export type * from './types.js';
+export { SourceError } from './errors.js';
+export { decode, encode, type Decoded } from './decode.js';
+export { loadSource, sourceFromText, tokensOf } from './source-file.js';
+export { TokenKind, Tokens } from './tokens.js';
+export { tokenize, tokenizeFragment, type Tokenized } from './tokenizer.js';
+export { collectMacros, mergeMacros, commandLineMacros, COMMAND_LINE } from './macros.js';
+export { expandMacro, expandText, type ExpandOptions } from './expand.js';
+export { evaluateCondition, evaluateDefined, splitArguments, type ConditionValue, type MacroLookup } from './condition.js';
+export { walkConditionals, type Arm, type Group, type Certainty } from './conditionals.js';
+export { makeOverlay, blankInactiveArms } from './overlay.js';
+export { annotationsOf } from './annotations.js';
+export { resolveIncludes, SourceStore, nodeReader, type FoundInclude, type IncludeOptions, type IncludeReader, type ResolvedIncludes } from './includes.js';
+export { compileCommandFor, parseCompileCommands, type CompileCommand } from './compile-commands.js';

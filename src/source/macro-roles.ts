@@ -1,0 +1,161 @@
+/**
+ * What a macro stands for, as far as the C++ grammar is concerned: qualifiers only, a pragma, qualifiers before a type, a statement
+ * head, an opening or closing brace. Everything else (`plain`) is left in the text for the lowering to look through.
+ */
+import type { MacroDefinition, OverlayMeaning } from './types.js';
+import { expandMacro } from './expand.js';
+import { TokenKind, type Tokens } from './tokens.js';
+import { tokenizeFragment } from './tokenizer.js';
+import { ATTRIBUTES, BOUNDS, QUALIFIERS, SPECIFIERS } from './words.js';
+
+export type MacroRole =
+  | { readonly kind: 'plain'; readonly ends: 'statement' | 'other' }
+  /** Expands to nothing at all. */
+  | { readonly kind: 'empty' }
+  /** Only qualifiers, bounds, storage words, attributes. */
+  | { readonly kind: 'qualifiers'; readonly standsFor: readonly OverlayMeaning[]; readonly expansion: string; readonly cuda: boolean }
+  | { readonly kind: 'pragma'; readonly text: string }
+  /** Qualifiers and then a type (or the start of one): `__global__ void`. */
+  | { readonly kind: 'typed'; readonly standsFor: readonly OverlayMeaning[]; readonly remainder: string }
+  /** `for (…)`, `if (…)`: the next statement belongs to it. */
+  | { readonly kind: 'head'; readonly expansion: string }
+  /** Leaves brackets open, or closes some that it did not open. */
+  | { readonly kind: 'unbalanced'; readonly expansion: string };
+
+const PLAIN: MacroRole = { kind: 'plain', ends: 'other' };
+
+export class MacroRoles {
+  readonly #objectLike = new Map<string, MacroRole>();
+
+  constructor(private readonly macros: ReadonlyMap<string, MacroDefinition>) {}
+
+  has(name: string): MacroDefinition | undefined {
+    return this.macros.get(name);
+  }
+
+  /** `argumentTexts` null for an invocation without parentheses. `plain` if the macro cannot be expanded. */
+  role(macro: MacroDefinition, argumentTexts: readonly string[] | null): MacroRole {
+    if (macro.parameters !== null) return argumentTexts === null ? PLAIN : this.#compute(macro, argumentTexts);
+    const known = this.#objectLike.get(macro.name);
+    if (known) return known;
+    const role = this.#compute(macro, null);
+    this.#objectLike.set(macro.name, role);
+    return role;
+  }
+
+  #compute(macro: MacroDefinition, argumentTexts: readonly string[] | null): MacroRole {
+    const expansion = expandMacro(macro.name, argumentTexts, this.macros, { expandAmbiguous: true });
+    return expansion === null ? PLAIN : roleOf(expansion);
+  }
+}
+
+export function roleOf(expansion: string): MacroRole {
+  const tokens = tokenizeFragment(expansion);
+  if (tokens.count === 0) return { kind: 'empty' };
+  const pragma = pragmaText(tokens);
+  if (pragma !== null) return { kind: 'pragma', text: pragma };
+  const { standsFor, rest, cuda } = leadingQualifiers(tokens);
+  if (rest >= tokens.count) return { kind: 'qualifiers', standsFor, expansion, cuda };
+  if (cuda && isTypeText(tokens, rest)) return { kind: 'typed', standsFor, remainder: expansion.slice(tokens.start(rest)) };
+  return roleOfStatement(tokens, expansion);
+}
+
+function pragmaText(tokens: Tokens): string | null {
+  const parts: string[] = [];
+  for (let i = 0; i < tokens.count; i += 4) {
+    const pragma = (tokens.is(i, '_Pragma') || tokens.is(i, '__pragma')) && tokens.is(i + 1, '(') && tokens.is(i + 3, ')');
+    if (!pragma) return null;
+    parts.push(tokens.spelling(i + 2).replace(/^L?"|"$/g, '').replaceAll('\\"', '"'));
+  }
+  return `#pragma ${parts.join('; ')}`;
+}
+
+function leadingQualifiers(tokens: Tokens): { standsFor: OverlayMeaning[]; rest: number; cuda: boolean } {
+  const standsFor: OverlayMeaning[] = [];
+  let cuda = false;
+  let i = 0;
+  while (i < tokens.count) {
+    const word = tokens.spelling(i);
+    const bounds = BOUNDS.get(word);
+    const specifier = SPECIFIERS.get(word);
+    const argumentEnd = tokens.is(i + 1, '(') ? closing(tokens, i + 1) : -1;
+    if (QUALIFIERS.has(word)) {
+      standsFor.push({ name: word.slice(2, -2), argument: null });
+      cuda = true;
+      i++;
+    } else if (bounds !== undefined && argumentEnd > 0) {
+      standsFor.push({ name: bounds, argument: tokens.text.slice(tokens.end(i + 1), tokens.start(argumentEnd)).trim() });
+      cuda = true;
+      i = argumentEnd + 1;
+    } else if (ATTRIBUTES.has(word) && argumentEnd > 0) {
+      standsFor.push({ name: word.replaceAll('_', ''), argument: tokens.text.slice(tokens.end(i + 1), tokens.start(argumentEnd)).trim() });
+      i = argumentEnd + 1;
+    } else if (specifier !== undefined) {
+      standsFor.push({ name: specifier, argument: null });
+      i += word === 'extern' && tokens.kind(i + 1) === TokenKind.string ? 2 : 1;
+    } else if (tokens.is(i, '[') && tokens.is(i + 1, '[')) {
+      const end = closing(tokens, i);
+      if (end < 0) break;
+      standsFor.push({ name: 'attribute', argument: tokens.text.slice(tokens.end(i + 1), tokens.start(end - 1)).trim() });
+      i = end + 1;
+    } else {
+      break;
+    }
+  }
+  return { standsFor, rest: i, cuda };
+}
+
+/** Names, `::`, `<…>`, `*`, `&` and qualifiers only. */
+function isTypeText(tokens: Tokens, from: number): boolean {
+  for (let i = from; i < tokens.count; i++) {
+    const kind = tokens.kind(i);
+    if (kind === TokenKind.identifier || (kind === TokenKind.number && i > from)) continue;
+    if (kind !== TokenKind.punctuation || !/^(?:::|<|>|>>|\*|&|,)$/.test(tokens.spelling(i)) || i === from) return false;
+  }
+  return true;
+}
+
+function roleOfStatement(tokens: Tokens, expansion: string): MacroRole {
+  let depth = 0;
+  let lowest = 0;
+  for (let i = 0; i < tokens.count; i++) {
+    const change = bracketChange(tokens, i);
+    depth += change;
+    lowest = Math.min(lowest, depth);
+  }
+  if (depth !== 0 || lowest < 0) return { kind: 'unbalanced', expansion };
+  const last = tokens.count - 1;
+  if (tokens.is(last, ';') || tokens.is(last, '}')) return { kind: 'plain', ends: 'statement' };
+  if (tokens.is(last, 'else')) return { kind: 'head', expansion };
+  if (tokens.is(last, ')') && endsInHead(tokens, last)) return { kind: 'head', expansion };
+  return PLAIN;
+}
+
+/** The closing `)` belongs to a `for`, `while` or `if` that is not the end of a `do`. */
+function endsInHead(tokens: Tokens, last: number): boolean {
+  let depth = 0;
+  for (let i = last; i > 0; i--) {
+    if (tokens.is(i, ')')) depth++;
+    if (tokens.is(i, '(') && --depth === 0) {
+      if (tokens.is(i - 1, 'for') || tokens.is(i - 1, 'if') || (tokens.is(i - 1, 'constexpr') && tokens.is(i - 2, 'if'))) return true;
+      return tokens.is(i - 1, 'while') && !(tokens.is(i - 2, '}') && tokens.is(0, 'do'));
+    }
+  }
+  return false;
+}
+
+function bracketChange(tokens: Tokens, i: number): number {
+  if (tokens.kind(i) !== TokenKind.punctuation) return 0;
+  const c = tokens.code(i);
+  return c === 40 || c === 91 || c === 123 ? 1 : c === 41 || c === 93 || c === 125 ? -1 : 0;
+}
+
+/** Index of the partner of the opener at `open`; -1 if there is none. */
+export function closing(tokens: Tokens, open: number): number {
+  let depth = 0;
+  for (let i = open; i < tokens.count; i++) {
+    depth += bracketChange(tokens, i);
+    if (depth === 0) return i;
+  }
+  return -1;
+}

@@ -1,0 +1,66 @@
+/** The macros of a unit: those of the command line, those inherited from its includes and those of the file itself. */
+import type { MacroDefinition, SourceFile } from './types.js';
+import { walkConditionals } from './conditionals.js';
+import { parseDefine } from './define.js';
+
+/** The `file` of a macro that an option or a compile command defines. */
+export const COMMAND_LINE = '<command line>';
+
+/**
+ * All macros that the text of `source` may use. The definition that the default configuration keeps wins; a name with another,
+ * different definition in an arm that a build may choose, or later in the file, is `ambiguous`. `inherited` are the macros of the
+ * includes, `defines` those of the command line, by name.
+ */
+export function collectMacros(
+  source: SourceFile,
+  inherited?: ReadonlyMap<string, MacroDefinition>,
+  defines?: Readonly<Record<string, string>>,
+): Map<string, MacroDefinition> {
+  const table = new Map<string, MacroDefinition>(inherited);
+  for (const macro of commandLineMacros(defines ?? {})) table.set(macro.name, macro);
+  const initial = new Map(table);
+  walkConditionals(source, initial, {
+    define(definition, certainty) {
+      if (certainty === 'inactive') return;
+      const known = table.get(definition.name);
+      const found: MacroDefinition = certainty === 'active' ? definition : { ...definition, inactive: true };
+      table.set(definition.name, known ? merge(known, found) : found);
+    },
+  });
+  return table;
+}
+
+/** Joins the tables of several includes, in order. */
+export function mergeMacros(tables: Iterable<ReadonlyMap<string, MacroDefinition>>): Map<string, MacroDefinition> {
+  const result = new Map<string, MacroDefinition>();
+  for (const table of tables) {
+    for (const [name, macro] of table) {
+      const known = result.get(name);
+      if (known === macro) continue;
+      result.set(name, known ? merge(known, macro) : macro);
+    }
+  }
+  return result;
+}
+
+export function commandLineMacros(defines: Readonly<Record<string, string>>): MacroDefinition[] {
+  return Object.entries(defines).flatMap(([head, body]) => parseDefine(`${head} ${body}`, COMMAND_LINE, 0) ?? []);
+}
+
+/** An active definition replaces what was there; one that only another configuration has never does. */
+function merge(known: MacroDefinition, found: MacroDefinition): MacroDefinition {
+  const differs = !sameDefinition(known, found);
+  const chosen = found.inactive && !known.inactive ? known : found;
+  const ambiguous = known.ambiguous || found.ambiguous || differs;
+  return chosen.ambiguous === ambiguous ? chosen : { ...chosen, ambiguous };
+}
+
+function sameDefinition(a: MacroDefinition, b: MacroDefinition): boolean {
+  const spaces = /\s+/g;
+  return (
+    a.variadic === b.variadic &&
+    (a.parameters === null) === (b.parameters === null) &&
+    (a.parameters ?? []).join() === (b.parameters ?? []).join() &&
+    a.body.replace(spaces, ' ') === b.body.replace(spaces, ' ')
+  );
+}

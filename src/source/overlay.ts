@@ -1,0 +1,71 @@
+/**
+ * The overlay: CUDA spelled as C++ of exactly the same length, with notes for what was taken out.
+ *
+ * Offsets in a tree of the overlay are offsets in the file. The rules stand in files of their own, by what they read:
+ * `arms` (conditional groups), `directive-rules` (pragmas and other lines in the middle of a statement), `word-rules` (qualifiers,
+ * bounds, launches), `macro-rules` (macros of the unit) and `stranger-rules` (names that no visible definition explains).
+ */
+import type { MacroDefinition, Overlay, SourceFile, Span } from './types.js';
+import { reduceGroups, reduceGroupsIn } from './arms.js';
+import { directiveRule } from './directive-rules.js';
+import { InterestingNames } from './interesting-names.js';
+import { macroRule } from './macro-rules.js';
+import { Patches } from './patches.js';
+import { Stream } from './stream.js';
+import { strangerRule } from './stranger-rules.js';
+import { TokenKind } from './tokens.js';
+import { launchRule, wordRule } from './word-rules.js';
+
+const streams = new WeakMap<Overlay, Stream>();
+
+export function makeOverlay(source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>): Overlay {
+  const stream = new Stream(source, macros);
+  const patches = new Patches(source.text);
+  const gone = reduceGroups(stream, patches);
+  applyRules(stream, patches, gone, macros);
+  const overlay = patches.apply();
+  streams.set(overlay, stream);
+  return overlay;
+}
+
+/**
+ * The overlay with every `#if` group that lies inside of `range` reduced to the arm of the default configuration: for a function
+ * whose tree still holds errors. The same overlay if there is no such group.
+ */
+export function blankInactiveArms(source: SourceFile, overlay: Overlay, range: Span): Overlay {
+  const stream = streams.get(overlay);
+  if (!stream || !source.directives.some((directive) => directive.opener >= 0 && directive.start >= range.start && directive.end <= range.end)) return overlay;
+  const patches = new Patches(overlay.text, source.text);
+  const gone = reduceGroupsIn(stream, patches, range);
+  const inside = (span: Span): boolean => gone.some((arm) => span.start >= arm.start && span.end <= arm.end);
+  for (const note of overlay.notes) if (!inside(note.span)) patches.note(note);
+  const reduced = patches.apply();
+  streams.set(reduced, stream);
+  return reduced;
+}
+
+function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], macros: ReadonlyMap<string, MacroDefinition>): void {
+  const { tokens } = stream;
+  const interesting = new InterestingNames(macros.keys());
+  let directive = 0;
+  let arm = 0;
+  let next = 0;
+  for (let i = 0; i < tokens.count; i++) {
+    const kind = tokens.kind(i);
+    const index = kind === TokenKind.directive ? directive++ : -1;
+    if (i < next) continue;
+    const start = tokens.start(i);
+    while (arm < gone.length && (gone[arm]?.end ?? 0) <= start) arm++;
+    if (arm < gone.length && (gone[arm]?.start ?? 0) <= start) continue;
+    if (kind === TokenKind.directive) {
+      directiveRule(stream, patches, i, index);
+    } else if (kind === TokenKind.punctuation) {
+      if (tokens.code(i) === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
+    } else if (kind === TokenKind.identifier) {
+      const name = interesting.spelling(tokens, i);
+      // A rule that handled more than one token says where to go on; 0 means that it did not apply.
+      if (name !== null) next = wordRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || i + 1;
+      else next = strangerRule(stream, patches, i) || i + 1;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Makes `SourceFile` values: text decoded once, tokenized once. */
+import type { Comment, Directive, Encoding, Position, SourceFile } from './types.js';
+import { decode, majorityNewline } from './decode.js';
+import { LineTable } from './line-table.js';
+import { tokenize } from './tokenizer.js';
+import type { Tokens } from './tokens.js';
+
+const tokensBySource = new WeakMap<SourceFile, Tokens>();
+
+/** Reads a file's bytes; throws `SourceError` if they are not text. */
+export function loadSource(path: string, realPath: string, bytes: Uint8Array): SourceFile {
+  const { text, encoding, bom } = decode(bytes);
+  return sourceFromText(path, realPath, text, { encoding, bom });
+}
+
+export function sourceFromText(path: string, realPath: string, text: string, format?: { readonly encoding?: Encoding; readonly bom?: boolean }): SourceFile {
+  const { tokens, comments, directives } = tokenize(text);
+  const source = new DecodedSource(path, realPath, text, format?.encoding ?? 'utf-8', format?.bom ?? false, comments, directives);
+  tokensBySource.set(source, tokens);
+  return source;
+}
+
+/** Tokens of the file, comments left out, each directive one token. */
+export function tokensOf(source: SourceFile): Tokens {
+  const known = tokensBySource.get(source);
+  if (known) return known;
+  const { tokens } = tokenize(source.text);
+  tokensBySource.set(source, tokens);
+  return tokens;
+}
+
+class DecodedSource implements SourceFile {
+  readonly newline: '\n' | '\r\n';
+  #lines: LineTable | null = null;
+
+  constructor(
+    readonly path: string,
+    readonly realPath: string,
+    readonly text: string,
+    readonly encoding: Encoding,
+    readonly bom: boolean,
+    readonly comments: readonly Comment[],
+    readonly directives: readonly Directive[],
+  ) {
+    this.newline = majorityNewline(text);
+  }
+
+  get lineCount(): number {
+    return this.#table().lineCount;
+  }
+
+  position(offset: number): Position {
+    return this.#table().position(offset);
+  }
+
+  line(offset: number): number {
+    return this.#table().line(offset);
+  }
+
+  lineStart(line: number): number {
+    return this.#table().lineStart(line);
+  }
+
+  #table(): LineTable {
+    this.#lines ??= new LineTable(this.text);
+    return this.#lines;
+  }
+}

@@ -1,0 +1,139 @@
+/** CUDA's own words: qualifiers, bounds and launches; and the few spellings of C++ dialects that the grammar lacks. */
+import type { Patches } from './patches.js';
+import type { Stream } from './stream.js';
+import { TokenKind } from './tokens.js';
+import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
+
+/** The index to go on from, or 0 if token `i` is no such word. */
+export function wordRule(stream: Stream, patches: Patches, i: number, name: string): number {
+  const { tokens } = stream;
+  const open = i + 1;
+  if (QUALIFIERS.has(name)) return qualifier(stream, patches, i, name);
+  const bounds = BOUNDS.get(name);
+  if (bounds !== undefined) return boundsWord(stream, patches, i, bounds);
+  // Whatever stands in an attribute is the host compiler's, also where it is spelled like a qualifier of CUDA.
+  if (ATTRIBUTES.has(name)) return tokens.is(open, '(') && stream.match(open) > 0 ? stream.match(open) + 1 : i + 1;
+  switch (name) {
+    case '_Pragma':
+    case '__pragma': return pragmaOperator(stream, patches, i);
+    case '__restrict': return dialect(stream, patches, i, 'restrict');
+    case '__volatile__': return dialect(stream, patches, i, 'volatile');
+    case 'decltype': return decltypeCall(stream, patches, i);
+    default: return 0;
+  }
+}
+
+/** `<<<` at token `i`. */
+export function launchRule(stream: Stream, patches: Patches, i: number): void {
+  const { tokens } = stream;
+  const before = stream.previous(i);
+  const callee = tokens.isIdentifier(before) || tokens.is(before, '>') || tokens.is(before, ')') || tokens.is(before, ']') || tokens.is(before, '>>');
+  if (!callee || tokens.is(before, 'operator')) return;
+  const close = launchEnd(stream, i);
+  if (close < 0) return;
+  const start = tokens.start(i);
+  const end = tokens.end(close);
+  const configurationSpan = { start: start + 3, end: end - 3 };
+  patches.replace(start, start + 3, '(');
+  patches.replace(end - 3, end, ')');
+  patches.note({ kind: 'launch', span: { start, end }, configurationSpan });
+}
+
+/** The `>>>` of a launch: outside of brackets, the last three of a run of `>`, before the argument list. -1 if there is none. */
+function launchEnd(stream: Stream, i: number): number {
+  const { tokens } = stream;
+  for (let at = i + 1; at < tokens.count; at++) {
+    if (tokens.kind(at) !== TokenKind.punctuation) continue;
+    const c = tokens.code(at);
+    if (c === 40 || c === 91 || c === 123) {
+      const close = stream.match(at);
+      if (close < 0) return -1;
+      at = close;
+    } else if (c === 41 || c === 93 || c === 125 || c === 59) {
+      return -1;
+    } else if (c === 62 && tokens.end(at) - tokens.start(at) >= 3 && tokens.is(stream.next(at), '(')) {
+      return at;
+    }
+  }
+  return -1;
+}
+
+function qualifier(stream: Stream, patches: Patches, i: number, name: string): number {
+  const start = stream.tokens.start(i);
+  const end = stream.tokens.end(i);
+  const bare = name.slice(2, -2);
+  if (attributeFits(stream, i)) patches.replace(start, end, `[[${bare}]]`);
+  else patches.blank(start, end);
+  patches.note({ kind: 'qualifier', span: { start, end }, name: bare });
+  return i + 1;
+}
+
+function boundsWord(stream: Stream, patches: Patches, i: number, name: string): number {
+  const { tokens } = stream;
+  const start = tokens.start(i);
+  const open = stream.next(i);
+  const close = tokens.is(open, '(') ? stream.match(open) : -1;
+  const end = close > 0 ? tokens.end(close) : tokens.end(i);
+  const argumentsSpan = close > 0 ? { start: tokens.end(open), end: tokens.start(close) } : { start: end, end };
+  patches.blank(start, end);
+  patches.note({ kind: 'bounds', span: { start, end }, name, argumentsSpan });
+  return close > 0 ? close + 1 : i + 1;
+}
+
+/** Whether the C++ grammar takes `[[…]]` where token `i` stands (tried with tree-sitter-cpp 0.23.4, position by position). */
+function attributeFits(stream: Stream, i: number): boolean {
+  const { tokens } = stream;
+  let before = stream.previous(i);
+  while (isQualifier(stream, before)) before = stream.previous(before);
+  // After `]` it would be a subscript; the others are parts of one type name, or words that must come first.
+  if (tokens.is(before, ']')) return false;
+  for (const word of ['typedef', 'unsigned', 'signed', 'long', 'short', 'using']) if (tokens.is(before, word)) return false;
+  let after = stream.next(i);
+  while (isQualifier(stream, after)) after = stream.next(after);
+  if (tokens.is(after, 'extern')) return tokens.kind(stream.next(after)) !== TokenKind.string;
+  for (const word of ['struct', 'class', 'union', 'enum']) if (tokens.is(after, word)) return !definesType(stream, after);
+  return !(tokens.is(after, 'using') || tokens.is(after, 'typedef') || tokens.is(after, 'template') || tokens.is(after, 'namespace'));
+}
+
+function isQualifier(stream: Stream, i: number): boolean {
+  return stream.tokens.isIdentifier(i) && stream.tokens.code(i) === 95 && QUALIFIERS.has(stream.tokens.spelling(i));
+}
+
+function definesType(stream: Stream, word: number): boolean {
+  const { tokens } = stream;
+  for (let at = word + 1, steps = 0; at < tokens.count && steps < 64; at++, steps++) {
+    if (tokens.is(at, '{')) return true;
+    if (tokens.is(at, ';') || tokens.is(at, '(') || tokens.is(at, '=')) return false;
+  }
+  return false;
+}
+
+/** `_Pragma("…")` in the middle of anything. */
+function pragmaOperator(stream: Stream, patches: Patches, i: number): number {
+  const { tokens } = stream;
+  const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
+  if (close < 0) return 0;
+  const span = { start: tokens.start(i), end: tokens.end(close) };
+  patches.blank(span.start, span.end);
+  patches.note({ kind: 'pragma', span, text: stream.source.text.slice(span.start, span.end) });
+  return close + 1;
+}
+
+function dialect(stream: Stream, patches: Patches, i: number, spelling: string): number {
+  const span = { start: stream.tokens.start(i), end: stream.tokens.end(i) };
+  patches.replace(span.start, span.end, spelling);
+  patches.note({ kind: 'other', span, text: stream.source.text.slice(span.start, span.end) });
+  return i + 1;
+}
+
+/** `decltype(x)(y)` as an expression: the grammar takes it for a declaration. It becomes a call of a name nobody declares. */
+function decltypeCall(stream: Stream, patches: Patches, i: number): number {
+  const { tokens } = stream;
+  const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
+  if (close < 0 || !(tokens.is(close + 1, '(') || tokens.is(close + 1, '{')) || stream.endsStatement(stream.previous(i))) return 0;
+  const span = { start: tokens.start(i), end: tokens.end(close) };
+  const text = stream.source.text.slice(span.start, span.end);
+  patches.replace(span.start, span.end, text.replace(/[^\w]/g, '_'));
+  patches.note({ kind: 'other', span, text });
+  return close + 1;
+}
