@@ -1,0 +1,72 @@
+/**
+ * Who calls whom below one kernel: every call site of every function that the kernel reaches, so that what a callee's pointer parameter
+ * stands for can be said in terms of the kernel (the join over its call sites).
+ *
+ * Not handled: calls through function pointers, and functors passed to templates; those calls reach no body and are unknown calls in
+ * the effects.
+ */
+import type { CallExpr, FunctionDecl, Program } from '../syntax/tree.js';
+import { indexFunction } from './function-index.js';
+import { placeKey, UNKNOWN_PLACE, type Place } from './places.js';
+import { bodiesOf, substitute } from './summaries.js';
+
+export interface CallSite { readonly caller: FunctionDecl; readonly call: CallExpr }
+
+const MAX_FUNCTIONS = 2000;
+const MAX_PLACES = 16;
+
+const memo = new WeakMap<FunctionDecl, ReadonlyMap<FunctionDecl, readonly CallSite[]>>();
+
+/** Bodies that a call may enter. */
+export function calleesOf(call: CallExpr, program: Program): readonly FunctionDecl[] {
+  const callee = call.callee;
+  if (callee.kind !== 'function' && callee.kind !== 'method') return [];
+  return callee.candidates.flatMap((candidate) => bodiesOf(candidate, program));
+}
+
+/** Call sites of every function reachable from the kernel (the kernel itself has none). */
+export function callSitesBelow(kernel: FunctionDecl, program: Program): ReadonlyMap<FunctionDecl, readonly CallSite[]> {
+  const known = memo.get(kernel);
+  if (known !== undefined) return known;
+  const sites = new Map<FunctionDecl, CallSite[]>();
+  const queue: FunctionDecl[] = [kernel];
+  const visited = new Set<FunctionDecl>(queue);
+  for (let caller = queue.shift(); caller !== undefined && visited.size < MAX_FUNCTIONS; caller = queue.shift()) {
+    for (const call of indexFunction(caller).calls) {
+      for (const callee of calleesOf(call, program)) {
+        const list = sites.get(callee);
+        if (list === undefined) sites.set(callee, [{ caller, call }]);
+        else list.push({ caller, call });
+        if (!visited.has(callee)) {
+          visited.add(callee);
+          queue.push(callee);
+        }
+      }
+    }
+  }
+  memo.set(kernel, sites);
+  return sites;
+}
+
+/** A place of `fn` in terms of the kernel: every place that it may stand for over all call sites. Unknown if there are none, or on recursion. */
+export function placesInKernel(place: Place, fn: FunctionDecl, kernel: FunctionDecl, program: Program): readonly Place[] {
+  return climb(place, fn, kernel, program, new Set());
+}
+
+function climb(place: Place, fn: FunctionDecl, kernel: FunctionDecl, program: Program, visiting: ReadonlySet<string>): readonly Place[] {
+  if (fn === kernel) return [place];
+  const base = place.base;
+  if (base === null || (base !== 'this' && base.kind !== 'parameter')) return [place];
+  if (base !== 'this' && !fn.parameters.includes(base)) return [{ ...UNKNOWN_PLACE }];
+  const key = placeKey(place);
+  if (visiting.has(key)) return [];
+  const inside = new Set([...visiting, key]);
+  const found = new Map<string, Place>();
+  for (const site of callSitesBelow(kernel, program).get(fn) ?? []) {
+    for (const outer of substitute(place, fn.parameters, site.call, { index: indexFunction(site.caller), function: site.caller })) {
+      for (const top of climb(outer, site.caller, kernel, program, inside)) found.set(placeKey(top), top);
+      if (found.size > MAX_PLACES) return [UNKNOWN_PLACE];
+    }
+  }
+  return found.size === 0 ? [UNKNOWN_PLACE] : [...found.values()];
+}

@@ -1,0 +1,133 @@
+/**
+ * What a call of a function may do, in terms of its parameters: a bottom-up summary per function, memoised, across files.
+ *
+ * The summary of a body is its effects with its own automatic variables dropped; places that start from a parameter are replaced at each
+ * call by what the caller passes (Cooper & Kennedy's MOD/REF summaries, with access paths in place of names). Recursion is cut by
+ * treating the inner call as unknown. All candidates of an overload set count.
+ *
+ * Not handled: functions passed as template arguments or pointers (unknown calls), and bodies that no loaded file holds.
+ */
+import type { CallExpr, Expr, FunctionDecl, LambdaExpr, ParameterDecl, Program, Stmt } from '../syntax/tree.js';
+import { strip } from './children.js';
+import { collectEffects, placeOfAccess, type EffectContext } from './effects.js';
+import type { Effects, Variable } from './facts.js';
+import { indexBody, indexFunction, isAutomatic } from './function-index.js';
+import { extend, placeKey, placesOf, targetsOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places.js';
+
+export interface Touch {
+  readonly place: Place;
+  readonly kind: 'read' | 'write' | 'atomic';
+  readonly volatile: boolean;
+  readonly node: Expr;
+}
+
+export interface Summary {
+  readonly parameters: readonly ParameterDecl[];
+  readonly touches: readonly Touch[];
+  readonly effects: Pick<Effects, 'barriers' | 'collectives' | 'fences' | 'atomics' | 'unknownCalls' | 'visible' | 'asm' | 'opaque'>;
+  readonly mayFault: boolean;
+  /** Variables of an enclosing function that a lambda uses or assigns. */
+  readonly captured: { readonly uses: readonly Variable[]; readonly assigns: readonly Variable[] };
+}
+
+const summaries = new WeakMap<object, Summary>();
+const inProgress = new Set<object>();
+
+/** The summary of a function with a body; null while it is being made (recursion). */
+export function summaryOf(fn: FunctionDecl, program: Program): Summary | null {
+  if (fn.body === null) return null;
+  return summarise(fn, fn.body, fn.parameters, { index: indexFunction(fn), function: fn, program });
+}
+
+export function lambdaSummary(lambda: LambdaExpr, program: Program): Summary | null {
+  return summarise(lambda, lambda.body, lambda.parameters, { index: indexBody(lambda.body), function: null, program });
+}
+
+function summarise(key: object, body: Stmt, parameters: readonly ParameterDecl[], context: EffectContext): Summary | null {
+  const known = summaries.get(key);
+  if (known !== undefined) return known;
+  if (inProgress.has(key)) return null;
+  inProgress.add(key);
+  try {
+    const made = make(body, parameters, context);
+    summaries.set(key, made);
+    return made;
+  } finally {
+    inProgress.delete(key);
+  }
+}
+
+function make(body: Stmt, parameters: readonly ParameterDecl[], context: EffectContext): Summary {
+  const effects = collectEffects(body, context);
+  const own = (decl: Variable): boolean => context.index.declared.has(decl) || (decl.kind === 'parameter' && parameters.includes(decl));
+  const touches = new Map<string, Touch>();
+  for (const access of effects.accesses) {
+    const place = placeOfAccess(access);
+    const base = place.base;
+    // The callee's own automatic objects end with the call; a by-value parameter without `*` is one of them.
+    if (base !== null && base !== 'this' && isAutomatic(base) && own(base) && !place.steps.includes('*')) continue;
+    const key = `${access.kind}${access.volatile ? '!' : ''}${placeKey(place)}`;
+    if (!touches.has(key)) touches.set(key, { place, kind: access.kind, volatile: access.volatile, node: access.node });
+  }
+  return {
+    parameters,
+    touches: [...touches.values()],
+    effects: {
+      barriers: effects.barriers, collectives: effects.collectives, fences: effects.fences, atomics: effects.atomics, unknownCalls: effects.unknownCalls,
+      visible: effects.visible, asm: effects.asm, opaque: effects.opaque,
+    },
+    mayFault: effects.faults.length > 0,
+    captured: { uses: [...effects.uses].filter((decl) => !own(decl)), assigns: [...effects.assigns].filter((decl) => !own(decl)) },
+  };
+}
+
+/** The places in the caller that a place of the callee stands for. */
+export function substitute(place: Place, parameters: readonly ParameterDecl[], call: CallExpr, caller: PlaceContext): readonly Place[] {
+  const base = place.base;
+  if (base === 'this') {
+    if (call.callee.kind === 'method') {
+      const objects = call.callee.arrow ? targetsOf(call.callee.object, caller) : placesOf(call.callee.object, caller);
+      return objects.map((object) => extend(object, place.steps.slice(1), place));
+    }
+    if (call.callee.kind === 'value') return placesOf(call.callee.value, caller).map((object) => extend(object, place.steps.slice(1), place));
+    // A method that calls another one of its object without naming it.
+    return [place];
+  }
+  if (base === null || base.kind !== 'parameter') return [place];
+  const position = parameters.indexOf(base);
+  if (position < 0) return [place];
+  const argument = call.arguments[position] ?? base.default;
+  if (argument === null || base.pack) return [UNKNOWN_PLACE];
+  if (base.type.kind === 'reference') {
+    const bound = placesOf(argument, caller);
+    return bound.map((object) => extend(object, place.steps.slice(1), place));
+  }
+  if (place.steps.startsWith('*')) return targetsOf(argument, caller).map((target) => extend(target, place.steps.slice(1), place));
+  const value = strip(argument);
+  const holders = placesOf(value, caller);
+  return holders.length === 0 ? [UNKNOWN_PLACE] : holders.map((holder) => extend(holder, place.steps, place));
+}
+
+const definitions = new WeakMap<Program, ReadonlyMap<string, readonly FunctionDecl[]>>();
+
+function definitionsOf(program: Program): ReadonlyMap<string, readonly FunctionDecl[]> {
+  const known = definitions.get(program);
+  if (known !== undefined) return known;
+  const byName = new Map<string, FunctionDecl[]>();
+  for (const unit of program.units.values()) {
+    for (const fn of unit.functions) {
+      if (fn.body === null) continue;
+      const list = byName.get(fn.name);
+      if (list === undefined) byName.set(fn.name, [fn]);
+      else list.push(fn);
+    }
+  }
+  definitions.set(program, byName);
+  return byName;
+}
+
+/** Bodies that a declaration may mean: its own, else those of the same name, owner and number of parameters anywhere in the program. */
+export function bodiesOf(fn: FunctionDecl, program: Program): readonly FunctionDecl[] {
+  if (fn.body !== null) return [fn];
+  return (definitionsOf(program).get(fn.name) ?? []).filter((other) => other.parameters.length === fn.parameters.length && other.owner?.name === fn.owner?.name);
+}
