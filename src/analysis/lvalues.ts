@@ -1,0 +1,176 @@
+/**
+ * Which object an lvalue lies in.
+ *
+ * A thread's own automatic objects (locals, parameters) are *variables*: their values are followed by def-use. Everything else —
+ * `__shared__`, `__device__`, static and namespace-scope names, whatever a pointer points to — is *memory*. An lvalue is rooted in
+ * a variable when its object is that variable or a part of it: `x`, `x.f`, `x[i]` for an array, `*x` for an array, `*(&x)`.
+ *
+ * Not handled: pointers are never followed to the variable they were made from; a variable whose address is taken counts as escaped
+ * instead (structure.ts).
+ */
+import type { Variable } from './facts.js';
+import { strip } from './children.js';
+import type { Decl, Expr, ParameterDecl, RefExpr, Type, VariableDecl } from '../syntax/tree.js';
+
+/** An automatic variable or a parameter; null for memory and for everything that holds no value. */
+export function variableOf(decl: Decl | null): Variable | null {
+  if (decl === null) return null;
+  if (decl.kind === 'parameter') return decl;
+  if (decl.kind === 'variable' && decl.storage === 'automatic' && (decl.space === 'local' || decl.space === 'host')) return decl;
+  return null;
+}
+
+/** A field of the object that a method runs on, named without `this->`. */
+export function isMember(decl: Decl | null): decl is VariableDecl {
+  return decl !== null && decl.kind === 'variable' && decl.storage === 'member';
+}
+
+/** Does the variable hold the object itself (not a pointer to it), so that `x[i]` is a part of `x`? */
+export function holdsElements(decl: Variable): boolean {
+  const type = decl.type.kind === 'reference' ? decl.type.to : decl.type;
+  // A parameter written as an array is a pointer.
+  if (type.kind === 'array') return decl.kind === 'variable' || decl.type.kind === 'reference';
+  return type.kind === 'record' || type.kind === 'unknown' || type.kind === 'dependent';
+}
+
+export function isReference(decl: Variable): boolean {
+  return decl.type.kind === 'reference';
+}
+
+/** The type without a reference around it. */
+export function valueType(type: Type): Type {
+  return type.kind === 'reference' ? type.to : type;
+}
+
+export interface Root {
+  readonly decl: Variable;
+  /** The name in the lvalue. */
+  readonly ref: RefExpr;
+  /** True if the lvalue is the whole variable: an assignment leaves nothing of the old value. */
+  readonly whole: boolean;
+}
+
+/** The variable an lvalue is (a part of); null if it lies in memory. */
+export function rootOf(lvalue: Expr): Root | null {
+  let whole = true;
+  let e = strip(lvalue);
+  for (;;) {
+    switch (e.kind) {
+      case 'ref': {
+        const decl = variableOf(e.decl);
+        return decl === null ? null : { decl, ref: e, whole };
+      }
+      case 'member':
+        if (e.arrow) return null;
+        e = strip(e.object);
+        whole = false;
+        break;
+      case 'index': {
+        const base = elementBase(e.base);
+        if (base === null) return null;
+        e = base;
+        whole = false;
+        break;
+      }
+      case 'unary': {
+        if (e.op !== '*') return null;
+        const pointer = strip(e.operand);
+        const inner = stripCasts(pointer);
+        if (inner.kind === 'unary' && inner.op === '&') {
+          whole = whole && inner === pointer;
+          e = strip(inner.operand);
+          break;
+        }
+        const base = elementBase(pointer);
+        if (base === null) return null;
+        e = base;
+        whole = false;
+        break;
+      }
+      // `(x = 1)`, `++x` are lvalues of x; `reinterpret_cast<T &>(x)` is one of another type.
+      case 'assign': e = strip(e.target); break;
+      case 'update':
+        if (!e.prefix) return null;
+        e = strip(e.target);
+        break;
+      case 'binary':
+        if (e.op !== ',') return null;
+        e = strip(e.right);
+        break;
+      case 'cast':
+        e = strip(e.operand);
+        whole = false;
+        break;
+      default:
+        return null;
+    }
+  }
+}
+
+/** For `base[i]`, `*(base + i)`: the lvalue of the array that is indexed; null if `base` is a pointer into memory. */
+function elementBase(base: Expr): Expr | null {
+  let e = strip(base);
+  if (e.kind === 'binary' && (e.op === '+' || e.op === '-')) {
+    const left = elementBase(e.left);
+    return left ?? elementBase(e.right);
+  }
+  if (e.kind === 'unary' && e.op === '&') {
+    // `(&x)[i]`, `(&x.y)[1]`: parts of x, if x is a variable at all.
+    return e.operand;
+  }
+  if (e.kind === 'cast' && (e.type.kind === 'pointer' || e.type.kind === 'array')) {
+    e = stripCasts(e);
+    if (e.kind === 'unary' && e.op === '&') return e.operand;
+    return elementBase(e);
+  }
+  if (e.kind === 'ref') {
+    const decl = variableOf(e.decl);
+    return decl !== null && holdsElements(decl) ? e : null;
+  }
+  if (e.kind === 'index' || (e.kind === 'member' && !e.arrow)) {
+    // `a[i][j]`, `s.field[j]`: a part of the object only if the element is itself an array.
+    const type = e.type.kind;
+    return type === 'pointer' ? null : e;
+  }
+  return null;
+}
+
+function stripCasts(expr: Expr): Expr {
+  let e = strip(expr);
+  while (e.kind === 'cast') e = strip(e.operand);
+  return e;
+}
+
+/** The variable whose address an argument passes: `&x`, `&x.f`, `&a[i]`, a bare array `a`, `a + i`; null if none. */
+export function addressedVariable(argument: Expr): Root | null {
+  const e = stripCasts(argument);
+  if (e.kind === 'unary' && e.op === '&') {
+    const root = rootOf(e.operand);
+    return root === null ? null : { ...root, whole: false };
+  }
+  if (e.kind === 'ref' || e.kind === 'binary' || e.kind === 'index' || e.kind === 'member') {
+    if (!isArrayValued(e)) return null;
+    const root = rootOf(e.kind === 'binary' ? leftmost(e) : e);
+    return root === null ? null : { ...root, whole: false };
+  }
+  return null;
+}
+
+/** Does the expression decay to a pointer into the object it names? */
+function isArrayValued(expr: Expr): boolean {
+  const e = strip(expr);
+  if (e.kind === 'binary') return (e.op === '+' || e.op === '-') && (isArrayValued(e.left) || isArrayValued(e.right));
+  if (e.kind === 'ref' && e.decl?.kind === 'parameter') return e.decl.type.kind === 'reference' && e.decl.type.to.kind === 'array';
+  return e.type.kind === 'array';
+}
+
+function leftmost(expr: Expr): Expr {
+  const e = strip(expr);
+  if (e.kind === 'binary') return isArrayValued(e.left) ? leftmost(e.left) : leftmost(e.right);
+  return e;
+}
+
+/** True if a parameter is bound to the caller's object: the callee may change it unless it is `const`. */
+export function byReference(parameter: ParameterDecl): boolean {
+  return parameter.type.kind === 'reference';
+}

@@ -1,0 +1,342 @@
+/**
+ * One walk over a function that records what every later question needs: parents, loops and what they may assign, calls, uses,
+ * assignments, variables whose address escapes, jumps that break the structure.
+ *
+ * A variable *escapes* when its address is kept somewhere the walk cannot follow: stored, returned, bound to a reference that is not
+ * an alias of one known object, captured by reference, passed to something unknown. An address that is used on the spot (`*&x`,
+ * `(&x)[0]`) or passed straight to a visible function or built-in is no escape: the call then counts as an assignment.
+ *
+ * Not handled: a visible callee that keeps the address it is given. Inactive arms of `#if` are not part of the function: a verdict
+ * belongs to the chosen configuration.
+ */
+import { builtin } from '../cuda/builtins.js';
+import { forEachChild, isStmt, strip, type Node } from './children.js';
+import type { Loop, Variable } from './facts.js';
+import { addressedVariable, isMember, isReference, rootOf, valueType, variableOf, type Root } from './lvalues.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RefExpr, Stmt, VariableDecl } from '../syntax/tree.js';
+
+/** What a call may change of the caller's variables, besides memory. */
+export interface CallOutput {
+  readonly root: Root;
+  /** Index of the argument; -1 for the object of a method. */
+  readonly argument: number;
+  /** `reference`: the object itself is passed; `address`: a pointer to it; `unknown`: the callee is not visible and may take a reference. */
+  readonly how: 'reference' | 'address' | 'unknown';
+}
+
+export interface Assignment {
+  readonly decl: Variable;
+  readonly node: Expr | Stmt;
+  readonly known: boolean;
+}
+
+export interface Structure {
+  readonly function: FunctionDecl;
+  readonly parents: ReadonlyMap<Node, Node>;
+  readonly calls: readonly CallExpr[];
+  readonly uses: ReadonlyMap<Variable, readonly RefExpr[]>;
+  /** In the order of the walk. */
+  readonly assignments: readonly Assignment[];
+  /** Variables a loop (header included) may assign, declarations inside it left out. */
+  readonly assignedIn: ReadonlyMap<Loop, ReadonlySet<Variable>>;
+  /** Loops that hold opaque text: everything may be assigned there. */
+  readonly opaqueLoops: ReadonlySet<Loop>;
+  readonly escaped: ReadonlySet<Variable>;
+  /** Escaped, or a reference to it is made, or its address passed to a call. */
+  readonly addressed: ReadonlySet<Variable>;
+  /** Local references that stand for one variable or a part of it. */
+  readonly aliases: ReadonlyMap<Variable, Root>;
+  readonly outputs: ReadonlyMap<CallExpr, readonly CallOutput[]>;
+  readonly gotos: readonly GotoStmt[];
+  readonly labels: readonly LabelStmt[];
+  /** Does the function (a method) assign fields of its own object? */
+  readonly assignsThis: boolean;
+  readonly opaque: boolean;
+}
+
+const CACHE = new WeakMap<FunctionDecl, Structure>();
+
+/** The structure of a function, computed once. */
+export function structureOf(fn: FunctionDecl): Structure {
+  const known = CACHE.get(fn);
+  if (known !== undefined) return known;
+  const structure = new Walk(fn).run();
+  CACHE.set(fn, structure);
+  return structure;
+}
+
+const NO_OUTPUTS: readonly CallOutput[] = [];
+
+/**
+ * The variables a call may change. `const` references and by-value parameters of visible functions change nothing; a callee that is
+ * not visible may take anything by reference.
+ */
+function outputsOf(call: CallExpr): readonly CallOutput[] {
+  const outputs: CallOutput[] = [];
+  const callee = call.callee;
+  const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
+  const visible = callee.kind === 'function' || (callee.kind === 'method' && candidates.length > 0);
+  if (callee.kind === 'method' && !callee.arrow) {
+    const root = rootOf(callee.object);
+    if (root !== null) outputs.push({ root: { ...root, whole: false }, argument: -1, how: visible ? 'reference' : 'unknown' });
+  }
+  for (let i = 0; i < call.arguments.length; i++) {
+    const argument = call.arguments[i];
+    if (argument === undefined) continue;
+    const addressed = addressedVariable(argument);
+    if (addressed !== null) {
+      const entry = callee.kind === 'builtin' ? builtin(callee.name) : undefined;
+      // A built-in that only reads what it is given changes nothing.
+      if (entry === undefined || entry.writes.includes(i)) outputs.push({ root: addressed, argument: i, how: callee.kind !== 'builtin' && !visible ? 'unknown' : 'address' });
+    }
+    if (callee.kind === 'builtin') continue;
+    if (visible) {
+      const bound = candidates.some((fn) => {
+        const parameter = fn.parameters[i] ?? fn.parameters[fn.parameters.length - 1];
+        if (parameter === undefined) return true;
+        if (parameter.pack) return true;
+        return parameter.type.kind === 'unknown' || (parameter.type.kind === 'reference' && parameter.type.to.const !== true);
+      });
+      if (!bound) continue;
+    }
+    const root = rootOf(argument);
+    if (root !== null && isLvalue(argument) && valueType(root.decl.type).const !== true) {
+      outputs.push({ root: { ...root, whole: false }, argument: i, how: visible ? 'reference' : 'unknown' });
+    }
+  }
+  return outputs.length === 0 ? NO_OUTPUTS : outputs;
+}
+
+function isLvalue(expr: Expr): boolean {
+  const e = strip(expr);
+  return e.kind === 'ref' || e.kind === 'member' || e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'update' && e.prefix) || e.kind === 'assign';
+}
+
+class Walk {
+  private readonly parents = new Map<Node, Node>();
+  private readonly calls: CallExpr[] = [];
+  private readonly uses = new Map<Variable, RefExpr[]>();
+  private readonly assignments: Assignment[] = [];
+  private readonly assignedIn = new Map<Loop, Set<Variable>>();
+  private readonly opaqueLoops = new Set<Loop>();
+  private readonly escaped = new Set<Variable>();
+  private readonly addressed = new Set<Variable>();
+  private readonly aliases = new Map<Variable, Root>();
+  private readonly outputs = new Map<CallExpr, readonly CallOutput[]>();
+  private readonly gotos: GotoStmt[] = [];
+  private readonly labels: LabelStmt[] = [];
+  private readonly loopStack: Loop[] = [];
+  private assignsThis = false;
+  private opaque = false;
+
+  constructor(private readonly fn: FunctionDecl) {}
+
+  run(): Structure {
+    const body = this.fn.body;
+    if (body !== null) this.visit(body);
+    // What an alias assigns, its root is assigned.
+    return {
+      function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments, assignedIn: this.assignedIn,
+      opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs,
+      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque,
+    };
+  }
+
+  private visit(node: Node): void {
+    this.enter(node);
+    const loop = node.kind === 'for' || node.kind === 'while' || node.kind === 'do' || node.kind === 'range-for' ? node : null;
+    if (loop !== null) {
+      this.loopStack.push(loop);
+      this.assignedIn.set(loop, new Set());
+    }
+    forEachChild(node, (child) => {
+      this.parents.set(child, node);
+      this.visit(child);
+    });
+    if (loop !== null) this.loopStack.pop();
+  }
+
+  private enter(node: Node): void {
+    switch (node.kind) {
+      case 'ref': this.use(node); return;
+      case 'assign': this.assign(node.target, node); return;
+      case 'update': this.assign(node.target, node); return;
+      case 'call': this.call(node); return;
+      case 'unary':
+        if (node.op === '&') this.address(node);
+        return;
+      case 'declare':
+        for (const variable of node.variables) this.declare(variable);
+        return;
+      case 'if': case 'for': case 'while': case 'switch':
+        if (node.conditionDecl !== null) this.declare(node.conditionDecl);
+        return;
+      case 'range-for': this.declare(node.variable, node.range); return;
+      case 'asm':
+        for (const output of node.outputs) this.asmOutput(output, node);
+        return;
+      case 'goto': this.gotos.push(node); return;
+      case 'label': this.labels.push(node); return;
+      case 'opaque':
+        this.opaque = true;
+        for (const loop of this.loopStack) this.opaqueLoops.add(loop);
+        return;
+      case 'lambda':
+        this.lambda(node);
+        return;
+      default:
+    }
+  }
+
+  private use(ref: RefExpr): void {
+    const decl = variableOf(ref.decl);
+    if (decl === null) return;
+    const list = this.uses.get(decl);
+    if (list === undefined) this.uses.set(decl, [ref]);
+    else list.push(ref);
+    // An array name that does not stay under an index, a dereference or a call has its address taken.
+    if (decl.kind === 'variable' && decl.type.kind === 'array') this.kept(ref, decl);
+  }
+
+  private address(node: Expr & { kind: 'unary' }): void {
+    const root = rootOf(node.operand);
+    if (root !== null) this.kept(node, root.decl);
+  }
+
+  /** Follows an address upwards to what consumes it. */
+  private kept(node: Expr, decl: Variable): void {
+    let child: Node = node;
+    for (let up = this.parents.get(child); up !== undefined; up = this.parents.get(child)) {
+      switch (up.kind) {
+        case 'paren': case 'macro': child = up; continue;
+        case 'cast': child = up; continue;
+        case 'index':
+          if (up.base !== child) return; // the array is (in) the subscript: its elements are meant
+          if (up.type.kind !== 'array') return;
+          child = up; // a row of a matrix is an array again
+          continue;
+        case 'binary':
+          if (up.op === '+' || up.op === '-') { child = up; continue; }
+          if (up.op === ',' && up.right === child) { child = up; continue; }
+          return; // compared, or the value is dropped
+        case 'unary':
+          if (up.op === '*' || up.op === '!') return;
+          child = up;
+          continue;
+        case 'member':
+          if (up.type.kind !== 'array') return;
+          child = up;
+          continue;
+        case 'expression': return;
+        case 'call': {
+          this.addressed.add(decl);
+          const callee = up.callee;
+          if (callee.kind === 'function' || callee.kind === 'builtin' || (callee.kind === 'method' && callee.candidates.length > 0)) return;
+          this.escape(decl);
+          return;
+        }
+        default:
+          this.escape(decl);
+          return;
+      }
+    }
+  }
+
+  private escape(decl: Variable): void {
+    this.escaped.add(decl);
+    this.addressed.add(decl);
+    const alias = this.aliases.get(decl);
+    if (alias !== undefined) this.escape(alias.decl);
+  }
+
+  private declare(variable: VariableDecl, range: Expr | null = null): void {
+    const init = range ?? variable.init;
+    if (init === null) return;
+    if (variable.opaqueInit && range === null) this.escapeAll(init);
+    if (variable.type.kind !== 'reference') return;
+    const root = rootOf(init);
+    if (root !== null && range === null) {
+      this.addressed.add(root.decl);
+      this.aliases.set(variable, root);
+      return;
+    }
+    const lvalue = strip(init);
+    // A reference into memory keeps no variable; anything else might.
+    if (range === null && (lvalue.kind === 'index' || lvalue.kind === 'member' || (lvalue.kind === 'unary' && lvalue.op === '*'))) return;
+    this.escapeAll(init);
+  }
+
+  private escapeAll(node: Node): void {
+    forEachRef(node, (ref) => {
+      const decl = variableOf(ref.decl);
+      if (decl !== null) this.escape(decl);
+    });
+  }
+
+  private lambda(node: Expr & { kind: 'lambda' }): void {
+    const copied = new Set(node.captures.filter((capture) => !capture.byReference).map((capture) => capture.name));
+    const named = new Set(node.captures.filter((capture) => capture.byReference).map((capture) => capture.name));
+    forEachRef(node.body, (ref) => {
+      const decl = variableOf(ref.decl);
+      if (decl === null || within(decl, node) || copied.has(ref.name)) return;
+      if (node.captureDefault === 'reference' || named.has(ref.name) || isReference(decl)) this.escape(decl);
+    });
+  }
+
+  private assign(target: Expr, node: Expr): void {
+    const root = rootOf(target);
+    if (root !== null) { this.record(root.decl, node, true); return; }
+    const lvalue = strip(target);
+    if (lvalue.kind === 'conditional') { this.assign(lvalue.then, node); this.assign(lvalue.else, node); return; }
+    if (assignsOwnObject(target)) this.assignsThis = true;
+  }
+
+  private asmOutput(output: Expr, node: AsmStmt): void {
+    const root = rootOf(output);
+    if (root !== null) this.record(root.decl, node, false);
+    else if (assignsOwnObject(output)) this.assignsThis = true;
+  }
+
+  private call(call: CallExpr): void {
+    this.calls.push(call);
+    const outputs = outputsOf(call);
+    if (outputs.length > 0) this.outputs.set(call, outputs);
+    for (const output of outputs) {
+      this.record(output.root.decl, call, false);
+      this.addressed.add(output.root.decl);
+    }
+    // A method on fields of the own object, or on the object itself, may assign it.
+    if (call.callee.kind === 'method' && assignsOwnObject(call.callee.object)) this.assignsThis = true;
+    for (const argument of call.arguments) if (assignsOwnObject(argument)) this.assignsThis = true;
+  }
+
+  private record(decl: Variable, node: Expr | Stmt, known: boolean): void {
+    this.assignments.push({ decl, node, known });
+    for (const loop of this.loopStack) this.assignedIn.get(loop)?.add(decl);
+    const alias = this.aliases.get(decl);
+    if (alias !== undefined) this.record(alias.decl, node, known);
+  }
+}
+
+/** Is the lvalue a field of the method's own object, or the object? */
+export function assignsOwnObject(target: Expr): boolean {
+  let e = strip(target);
+  for (;;) {
+    if (e.kind === 'ref') return isMember(e.decl);
+    if (e.kind === 'this') return true;
+    if (e.kind === 'member') e = strip(e.object);
+    else if (e.kind === 'index') e = strip(e.base);
+    else if (e.kind === 'unary' && (e.op === '*' || e.op === '&')) e = strip(e.operand);
+    else if (e.kind === 'cast') e = strip(e.operand);
+    else return false;
+  }
+}
+
+function within(decl: Variable, node: Node): boolean {
+  return decl.span.start >= node.span.start && decl.span.end <= node.span.end;
+}
+
+export function forEachRef(node: Node, visit: (ref: RefExpr) => void): void {
+  if (!isStmt(node) && node.kind === 'ref') { visit(node); return; }
+  forEachChild(node, (child) => forEachRef(child, visit));
+}
