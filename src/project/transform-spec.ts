@@ -29,7 +29,14 @@ export function parseTransformSpecs(words: readonly string[]): readonly Transfor
         continue;
       }
       const at = isModule(part) ? -1 : part.indexOf(':');
-      specs.push({ name: at < 0 ? part : part.slice(0, at), variant: at < 0 ? null : part.slice(at + 1), options: new Map() });
+      const rest = at < 0 ? null : part.slice(at + 1);
+      const spec = { name: at < 0 ? part : part.slice(0, at), variant: rest, options: new Map<string, string>() };
+      const equals = rest?.indexOf('=') ?? -1;
+      if (rest !== null && equals > 0) {
+        spec.variant = null;
+        spec.options.set(rest.slice(0, equals), rest.slice(equals + 1));
+      }
+      specs.push(spec);
     }
   }
   if (specs.length === 0) throw new UsageError('--transform: which one? See divmod transforms');

@@ -1,0 +1,334 @@
+/**
+ * Applies transforms until nothing more comes of it. Each round parses and analyses the files as they are, takes at most one edit
+ * per function and what it calls or is called by (a proof may rest on any of these), makes the edits that do not meet, and checks
+ * that no new text is left that the parser does not understand. So every edit is judged on the program it lands in, and transforms
+ * compose. A site that was refused or does not pay is reported once, at the line where it stood at first.
+ */
+import { createAnalysis } from '../analysis/analyse.js';
+import { walk } from '../analysis/children.js';
+import type { AnalysisOptions } from '../analysis/facts.js';
+import { EditPlan } from '../rewrite/plan.js';
+import type { SourceFile } from '../source/types.js';
+import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
+import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
+import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
+import { commitRound } from './commit-round.js';
+import type { InputFile } from './files.js';
+import { callGraph, ignoredLines, type CallGraph } from './scope.js';
+import type { TransformRequest } from './transform-spec.js';
+import type { Workspace } from './workspace.js';
+
+/** What became of one site. Lines are those of the file as it was read. */
+export interface SiteResult {
+  readonly path: string;
+  readonly realPath: string;
+  readonly transform: string;
+  readonly variant: string | null;
+  /** The kernel the site stands in, or the first one that reaches its function; empty if none does. */
+  readonly kernel: string;
+  readonly function: string;
+  readonly line: number;
+  readonly summary: string;
+  readonly status: OutcomeStatus;
+  readonly obligations: readonly Obligation[];
+  readonly estimate: Estimate | null;
+  readonly reason: string | null;
+  /** The change by itself, on top of those before it; empty unless applied. */
+  readonly diff: Buffer;
+  readonly round: number;
+  /** Place in the order in which the changes were made, from 1; 0 unless applied. */
+  readonly sequence: number;
+}
+
+/** A transform or an analysis failed: a fault of divmod, kept apart from refusals. */
+export interface InternalFault {
+  readonly path: string;
+  readonly where: string;
+  readonly error: unknown;
+}
+
+export interface RoundsRequest {
+  readonly requests: readonly TransformRequest[];
+  readonly grants: ReadonlySet<string>;
+  readonly evenIfItLoses: boolean;
+  readonly analysis: AnalysisOptions;
+  /** Is a kernel asked for? */
+  readonly kernel: (name: string) => boolean;
+  /** Only sites of this line of the original. */
+  readonly at: number | null;
+  /** May a file be edited? */
+  readonly editable: (realPath: string) => boolean;
+  readonly pathInDiff: (source: SourceFile) => string;
+}
+
+export interface RoundsResult {
+  readonly sites: readonly SiteResult[];
+  readonly faults: readonly InternalFault[];
+  /** Kernels that were looked at, and those among them that were not understood. */
+  readonly kernels: number;
+  readonly notUnderstood: readonly { readonly path: string; readonly line: number; readonly name: string; readonly message: string }[];
+}
+
+/** A site with everything known about it in the present program. */
+export interface Candidate {
+  readonly unit: Unit;
+  readonly request: TransformRequest;
+  readonly outcome: Outcome;
+  readonly kernel: string;
+}
+
+const MAX_ROUNDS = 250;
+/** The same site of the same function cannot be treated so often by a sound transform: stop instead of growing for ever. */
+const MAX_SAME = 24;
+
+/** Runs the rounds on one group of files; the workspace holds the edited texts afterwards. */
+export function applyRounds(workspace: Workspace, group: readonly InputFile[], request: RoundsRequest): RoundsResult {
+  const applied: SiteResult[] = [];
+  const others = new Map<string, SiteResult>();
+  const faults: InternalFault[] = [];
+  const timesApplied = new Map<string, number>();
+  const refusedEdits = new Map<string, Obligation>();
+  let kernels = 0;
+  let notUnderstood: RoundsResult['notUnderstood'] = [];
+  let dirty: ReadonlySet<string> | null = null;
+
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    const program = workspace.program(group);
+    if (round === 1) {
+      const asked = kernelsOf(program, group).filter(({ kernel }) => request.kernel(kernel.name));
+      kernels = asked.length;
+      notUnderstood = asked.filter(({ kernel }) => !kernel.understood).map(({ unit, kernel }) => ({
+        path: unit.source.path, line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
+        message: kernel.problems[0]?.message ?? 'not understood',
+      }));
+    }
+    const plan = new EditPlan();
+    const taken: { candidate: Candidate; change: Change; key: string }[] = [];
+    const touched = new Set<FunctionDecl>();
+    const again = new Set<string>();
+    const unsettled: { candidate: Candidate; key: string; reason: string }[] = [];
+    const graph = lazily(() => callGraph(program, directCallees));
+
+    for (const { unit, fn } of functionsInScope(program, group, request, graph)) {
+      const file = unit.source.realPath;
+      if (dirty !== null && !dirty.has(file)) continue;
+      if (touched.size > 0 && [...graph().relatives(fn)].some((relative) => touched.has(relative))) {
+        again.add(file);
+        continue;
+      }
+      for (const candidate of candidatesOf(program, unit, fn, request, workspace, graph, faults)) {
+        const { outcome } = candidate;
+        const key = keyOf(workspace, candidate);
+        const bad = refusedEdits.get(key);
+        if (bad !== undefined) {
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'refused', obligations: [...outcome.obligations, bad] } }, key, round, null);
+          continue;
+        }
+        if (outcome.status !== 'applied' || outcome.change === null) {
+          record(others, workspace, candidate, key, round, outcome.reason);
+          continue;
+        }
+        const elsewhere = outcome.change.edits.find((edit) => !request.editable(edit.file));
+        if (elsewhere !== undefined) {
+          const reason = `it would change ${workspace.source(elsewhere.file)?.path ?? elsewhere.file}, which is not among the files of this run`;
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, reason);
+          continue;
+        }
+        if ((timesApplied.get(key) ?? 0) >= MAX_SAME) {
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, `it was applied ${MAX_SAME} times and comes up again`);
+          continue;
+        }
+        const admission = plan.offer(outcome.change);
+        if (!admission.accepted) {
+          again.add(file);
+          unsettled.push({ candidate, key, reason: admission.reason });
+          continue;
+        }
+        taken.push({ candidate, change: outcome.change, key });
+        touched.add(fn);
+        timesApplied.set(key, (timesApplied.get(key) ?? 0) + 1);
+        break;
+      }
+    }
+
+    if (taken.length === 0 || round === MAX_ROUNDS) {
+      for (const { candidate, key, reason } of unsettled) record(others, workspace, { ...candidate, outcome: { ...candidate.outcome, status: 'deferred' } }, key, round, reason);
+      if (taken.length === 0) break;
+    }
+    const results = taken.map(({ candidate, key }) => ({ key, result: resultOf(workspace, candidate, round, 'applied', null) }));
+    const { kept, rejected } = commitRound(workspace, group, program, taken.map(({ candidate, change }) => ({ change, line: candidate.outcome.site.line })), request.pathInDiff);
+    for (const [i, { key, result }] of results.entries()) {
+      const diff = kept.get(i);
+      if (diff === undefined) {
+        const obligation = rejected.get(i);
+        if (obligation !== undefined) refusedEdits.set(key, obligation);
+      } else {
+        applied.push({ ...result, diff, sequence: applied.length + 1 });
+        others.delete(key);
+      }
+    }
+    const changed = new Set(taken.flatMap(({ change }) => change.edits.map((edit) => edit.file)));
+    dirty = new Set([...withRelatedFiles(program, changed), ...again]);
+  }
+
+  // What a later round could do after all is no refusal any more.
+  const done = new Set(applied.map(similarity));
+  const left = [...others.values()].filter((result) => !done.has(similarity(result)));
+  const sites = [...applied, ...left].sort(byPlace);
+  return { sites, faults, kernels, notUnderstood };
+}
+
+/** All sites of the present program with their outcomes; nothing is changed. */
+export function listSites(workspace: Workspace, group: readonly InputFile[], request: RoundsRequest, faults: InternalFault[]): readonly { readonly candidate: Candidate; readonly result: SiteResult }[] {
+  const program = workspace.program(group);
+  const graph = lazily(() => callGraph(program, directCallees));
+  const found: { candidate: Candidate; result: SiteResult }[] = [];
+  for (const { unit, fn } of functionsInScope(program, group, request, graph)) {
+    for (const candidate of candidatesOf(program, unit, fn, request, workspace, graph, faults)) {
+      found.push({ candidate, result: resultOf(workspace, candidate, 1, candidate.outcome.status, candidate.outcome.reason) });
+    }
+  }
+  return found;
+}
+
+/** Kernels of the group's own files, in order. */
+export function kernelsOf(program: Program, group: readonly InputFile[]): readonly { readonly unit: Unit; readonly kernel: FunctionDecl }[] {
+  return group.flatMap((file) => {
+    const unit = program.units.get(file.realPath);
+    return unit === undefined ? [] : unit.kernels.filter((kernel) => kernel.body !== null || !kernel.understood).map((kernel) => ({ unit, kernel }));
+  });
+}
+
+function functionsInScope(program: Program, group: readonly InputFile[], request: RoundsRequest, graph: () => CallGraph): readonly { unit: Unit; fn: FunctionDecl }[] {
+  const first = new Set(group.map((file) => file.realPath));
+  const units = [...group.flatMap((file) => program.units.get(file.realPath) ?? []), ...[...program.units.values()].filter((unit) => !first.has(unit.source.realPath))];
+  const all = units.filter((unit) => request.editable(unit.source.realPath)).flatMap((unit) => unit.functions.map((fn) => ({ unit, fn })));
+  return all.filter(({ fn }) => {
+    if (fn.body === null) return false;
+    if (fn.qualifiers.global) return request.kernel(fn.name);
+    if (!fn.qualifiers.device && !fn.qualifiers.constexpr) return false;
+    return graph().kernelsOf(fn).some((kernel) => request.kernel(kernel.name));
+  });
+}
+
+function* candidatesOf(
+  program: Program, unit: Unit, fn: FunctionDecl, request: RoundsRequest, workspace: Workspace, graph: () => CallGraph, faults: InternalFault[],
+): Iterable<Candidate> {
+  const kernel = fn.qualifiers.global ? fn.name : graph().kernelsOf(fn).find((candidate) => request.kernel(candidate.name))?.name ?? '';
+  try {
+    const analysis = analysisOf(program, request.analysis);
+    const facts = fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn);
+    const ignored = ignoredLines(unit.source);
+    for (const wanted of request.requests) {
+      const context = contextFor(facts, unit, { variant: wanted.variant, options: wanted.options, grants: request.grants });
+      const sites = [...wanted.transform.match(context)].sort((a, b) => a.branch.span.start - b.branch.span.start);
+      for (const site of sites) {
+        if (!isAt(workspace, unit, site, request.at)) continue;
+        const outcome: Outcome = ignored.has(site.line)
+          ? { transform: wanted.transform.name, site, status: 'skipped', obligations: [], estimate: null, change: null, reason: 'the source says // divmod: ignore' }
+          : evaluateSite(wanted.transform, site, context, { evenIfItLoses: request.evenIfItLoses });
+        yield { unit, request: wanted, outcome, kernel };
+      }
+    }
+  } catch (error) {
+    faults.push({ path: unit.source.path, where: fn.name, error });
+  }
+}
+
+const analyses = new WeakMap<Program, ReturnType<typeof createAnalysis>>();
+
+function analysisOf(program: Program, options: AnalysisOptions): ReturnType<typeof createAnalysis> {
+  const known = analyses.get(program);
+  if (known !== undefined) return known;
+  const analysis = createAnalysis(program, options);
+  analyses.set(program, analysis);
+  return analysis;
+}
+
+/** `--at` names the line of the branch, or of the statement that carries the shape. */
+function isAt(workspace: Workspace, unit: Unit, site: Site, at: number | null): boolean {
+  if (at === null) return true;
+  return [site.branch.span.start, site.node.span.start, unit.source.lineStart(site.line)].some((offset) => {
+    const { line, exact } = workspace.originalLine(unit.source.realPath, offset);
+    return exact && line === at;
+  });
+}
+
+/** Files whose facts may change when these do: those that include them and those they include. */
+function withRelatedFiles(program: Program, changed: ReadonlySet<string>): ReadonlySet<string> {
+  const related = new Set(changed);
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const unit of program.units.values()) {
+      const file = unit.source.realPath;
+      const linked = related.has(file) ? unit.includes : unit.includes.some((include) => related.has(include)) ? [file] : [];
+      for (const name of linked) {
+        if (!related.has(name)) {
+          related.add(name);
+          grown = true;
+        }
+      }
+    }
+  }
+  return related;
+}
+
+function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
+  const found = new Set<FunctionDecl>();
+  if (fn.body !== null) {
+    walk(fn.body, (node) => {
+      if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method')) for (const callee of node.callee.candidates) found.add(callee);
+      return true;
+    });
+  }
+  return found;
+}
+
+function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): string {
+  const { site } = outcome;
+  const { line, exact } = workspace.originalLine(unit.source.realPath, site.branch.span.start);
+  const place = exact ? `${line}` : `~${unit.source.text.slice(site.branch.span.start, Math.min(site.branch.span.end, site.branch.span.start + 200)).replace(/\s+/g, ' ')}`;
+  return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, place, site.summary].join('\0');
+}
+
+function similarity(result: SiteResult): string {
+  return [result.realPath, result.transform, result.function, result.line, result.summary].join('\0');
+}
+
+function record(others: Map<string, SiteResult>, workspace: Workspace, candidate: Candidate, key: string, round: number, reason: string | null): void {
+  if (others.has(key)) return;
+  others.set(key, resultOf(workspace, candidate, round, candidate.outcome.status, reason));
+}
+
+function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Candidate, round: number, status: OutcomeStatus, reason: string | null): SiteResult {
+  const { site } = outcome;
+  const file = unit.source.realPath;
+  const lineNow = (line: number): number => (line >= 1 && line <= unit.source.lineCount ? workspace.originalLine(file, unit.source.lineStart(line)).line : line);
+  return {
+    path: unit.source.path,
+    realPath: file,
+    transform: request.transform.name,
+    variant: request.variant,
+    kernel,
+    function: site.function.name,
+    line: workspace.originalLine(file, site.branch.span.start).line,
+    summary: site.summary,
+    status,
+    obligations: outcome.obligations.map((obligation) => ({ ...obligation, line: lineNow(obligation.line) })),
+    estimate: outcome.estimate,
+    reason,
+    diff: Buffer.alloc(0),
+    round,
+    sequence: 0,
+  };
+}
+
+function byPlace(a: SiteResult, b: SiteResult): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return a.line - b.line || a.round - b.round;
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}

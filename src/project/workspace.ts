@@ -1,0 +1,201 @@
+/**
+ * The files of a run in memory: what was read, what edits made of it, and the programs parsed from its present state. Nothing here
+ * writes to the disk.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { landEdits } from '../rewrite/apply-edits.js';
+import { PieceText } from '../rewrite/piece-text.js';
+import { SourceError } from '../source/errors.js';
+import { loadSource, sourceFromText } from '../source/source-file.js';
+import type { Edit, SourceFile } from '../source/types.js';
+import type { Program, Unit } from '../syntax/tree.js';
+import { loadGroup, type GroupOptions } from './engine.js';
+import { readBytes, type InputFile } from './files.js';
+
+/** A file that could not be taken in, with the line if there is one. */
+export interface Failure {
+  readonly path: string;
+  readonly line: number | null;
+  readonly message: string;
+}
+
+interface Original {
+  readonly source: SourceFile;
+  /** What lay on the disk; null for standard input. */
+  readonly bytes: Uint8Array | null;
+}
+
+export interface WorkspaceOptions extends GroupOptions {
+  /** Contents that do not come from the disk, by real path (standard input). */
+  readonly given?: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Up to so many bytes of source, all files are one program; more are parted by folders and includes. */
+const ONE_PROGRAM_BYTES = 3_000_000;
+
+export class Workspace {
+  readonly failures: Failure[] = [];
+  /** The files that could be read, in the order of the run. */
+  readonly inputs: readonly InputFile[];
+  /** Inputs whose kernels can be known only together. */
+  readonly groups: readonly (readonly InputFile[])[];
+  private readonly originals = new Map<string, Original>();
+  private readonly texts = new Map<string, PieceText>();
+  private readonly present = new Map<string, SourceFile>();
+
+  constructor(
+    files: readonly InputFile[],
+    private readonly options: WorkspaceOptions,
+  ) {
+    const readable: InputFile[] = [];
+    for (const file of files) if (this.read(file)) readable.push(file);
+    this.inputs = readable;
+    this.groups = this.group(readable);
+  }
+
+  private read(file: InputFile): boolean {
+    const given = this.options.given?.get(file.realPath);
+    const content = given !== undefined ? { bytes: given } : readBytes(file.realPath);
+    if ('message' in content) {
+      this.failures.push({ path: file.path, line: null, message: content.message });
+      return false;
+    }
+    try {
+      const source = loadSource(file.path, file.realPath, content.bytes);
+      this.originals.set(file.realPath, { source, bytes: given === undefined ? content.bytes : null });
+      return true;
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      this.failures.push({ path: file.path, line: null, message: error.message });
+      return false;
+    }
+  }
+
+  /** Parses the present state of a group. */
+  program(group: readonly InputFile[]): Program {
+    const sources = group.flatMap((file) => this.source(file.realPath) ?? []);
+    const program = loadGroup(sources, this.present, this.options);
+    for (const unit of program.units.values()) this.adopt(unit);
+    return program;
+  }
+
+  /** A header came in through an include: keep what it was before anybody edits it. */
+  private adopt(unit: Unit): void {
+    const { realPath } = unit.source;
+    if (this.originals.has(realPath)) return;
+    const content = readBytes(realPath);
+    this.originals.set(realPath, { source: unit.source, bytes: 'bytes' in content ? content.bytes : null });
+  }
+
+  /** The file as it is now. */
+  source(realPath: string): SourceFile | null {
+    return this.present.get(realPath) ?? this.originals.get(realPath)?.source ?? null;
+  }
+
+  /** The file as it was read. */
+  original(realPath: string): Original | null {
+    return this.originals.get(realPath) ?? null;
+  }
+
+  /** Makes edits (against the present texts, sorted and disjoint by file). Returns a function that takes them back. */
+  commit(edits: ReadonlyMap<string, readonly Edit[]>): () => void {
+    const undo: (() => void)[] = [];
+    for (const [file, list] of edits) {
+      const original = this.originals.get(file);
+      const source = this.source(file);
+      if (original === undefined || source === null) throw new Error(`internal: an edit names ${file}, which was not loaded`);
+      const before = { text: this.texts.get(file), present: this.present.get(file) };
+      const text = (before.text ?? PieceText.of(original.source.text)).edited(landEdits(source.text, list, source.newline));
+      this.texts.set(file, text);
+      this.present.set(file, sourceFromText(source.path, file, text.toString(), { encoding: source.encoding, bom: source.bom }));
+      undo.push(() => {
+        if (before.text === undefined) this.texts.delete(file);
+        else this.texts.set(file, before.text);
+        if (before.present === undefined) this.present.delete(file);
+        else this.present.set(file, before.present);
+      });
+    }
+    return () => {
+      for (const step of undo.reverse()) step();
+    };
+  }
+
+  /** Files whose text is not what was read, in the order of their real paths. */
+  changedFiles(): readonly { readonly original: Original; readonly edits: readonly Edit[]; readonly text: string }[] {
+    return [...this.texts.keys()].sort().flatMap((file) => {
+      const text = this.texts.get(file);
+      const original = this.originals.get(file);
+      if (text === undefined || original === undefined || !text.changed) return [];
+      return [{ original, edits: text.edits(file), text: text.toString() }];
+    });
+  }
+
+  /**
+   * The line of the original file that a place of the present text stems from. `exact` is false for text that an edit brought and
+   * that no line of the original nearby equals.
+   */
+  originalLine(file: string, offset: number): { readonly line: number; readonly exact: boolean } {
+    const original = this.originals.get(file)?.source;
+    const present = this.source(file);
+    const text = this.texts.get(file);
+    if (original === undefined || present === null) return { line: 1, exact: false };
+    if (text === undefined) return { line: original.line(offset), exact: true };
+    const origin = text.origin(offset);
+    if (origin.kind === 'original') return { line: original.line(origin.offset), exact: true };
+    const wanted = lineText(present, present.line(offset));
+    const first = original.line(origin.replaced.start);
+    const last = original.line(origin.replaced.end);
+    // A copied line is the line it was copied from: the nearest one that reads the same.
+    for (let away = 0; away <= last - first + COPY_DISTANCE; away++) {
+      for (const line of [first + away, first - away]) {
+        if (line >= 1 && line <= original.lineCount && lineText(original, line) === wanted) return { line, exact: true };
+      }
+    }
+    return { line: first, exact: false };
+  }
+
+  private group(files: readonly InputFile[]): readonly (readonly InputFile[])[] {
+    const bytes = files.reduce((n, file) => n + (this.originals.get(file.realPath)?.source.text.length ?? 0), 0);
+    if (bytes <= ONE_PROGRAM_BYTES) return files.length === 0 ? [] : [files];
+    const parent = new Map<string, string>();
+    const find = (key: string): string => {
+      let root = key;
+      for (let up = parent.get(root); up !== undefined && up !== root; up = parent.get(root)) root = up;
+      parent.set(key, root);
+      return root;
+    };
+    const known = new Set(files.map((file) => file.realPath));
+    for (const file of files) {
+      const folder = dirname(file.realPath);
+      parent.set(find(folder), find(folder));
+      for (const directive of this.originals.get(file.realPath)?.source.directives ?? []) {
+        const name = directive.kind === 'include' ? /^"([^"]+)"/.exec(directive.argument)?.[1] : undefined;
+        if (name === undefined) continue;
+        for (const base of [folder, ...this.options.includeDirs]) {
+          const target = resolve(base, name);
+          if (known.has(target) || existsSync(join(base, name))) {
+            if (known.has(target)) parent.set(find(dirname(target)), find(folder));
+            break;
+          }
+        }
+      }
+    }
+    const groups = new Map<string, InputFile[]>();
+    for (const file of files) {
+      const root = find(dirname(file.realPath));
+      const list = groups.get(root);
+      if (list === undefined) groups.set(root, [file]);
+      else list.push(file);
+    }
+    return [...groups.values()];
+  }
+}
+
+/** How many lines around an edit a copied line is looked for. */
+const COPY_DISTANCE = 300;
+
+function lineText(source: SourceFile, line: number): string {
+  const end = line < source.lineCount ? source.lineStart(line + 1) : source.text.length;
+  return source.text.slice(source.lineStart(line), end).trim();
+}
