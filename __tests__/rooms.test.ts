@@ -16,6 +16,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   plan: ['source', 'cuda', 'syntax', 'analysis', 'audit', 'transforms'],
   rewrite: ['source', 'cuda', 'syntax', 'analysis', 'audit', 'transforms', 'plan'],
   simulate: ['source', 'cuda', 'syntax'],
+  generate: [],
   profile: ['source', 'cuda', 'syntax'],
   verify: ['source', 'cuda', 'syntax', 'simulate'],
   project: ['source', 'cuda', 'syntax', 'analysis', 'audit', 'transforms', 'plan', 'rewrite', 'simulate', 'profile', 'verify'],
