@@ -1,11 +1,18 @@
-/** Directives that the C++ grammar takes only between statements: elsewhere they become spaces. Conditional groups are in `arms`. */
+/** Directives that the C++ grammar takes only between statements, or not as they are written. The choice of arms is in `arms`. */
+import type { Directive } from './types.js';
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
+import { TokenKind, type Tokens } from './tokens.js';
+import { tokenizeFragment } from './tokenizer.js';
 
 /** `i` is the token, `index` its number in `SourceFile.directives`. */
 export function directiveRule(stream: Stream, patches: Patches, i: number, index: number): void {
   const directive = stream.source.directives[index];
-  if (!directive || directive.opener >= 0) return;
+  if (!directive) return;
+  if (directive.opener >= 0) {
+    conditionalRule(stream, patches, directive);
+    return;
+  }
   const container = stream.container(i);
   const between = (container === 'block' || container === 'namespace' || container === 'record') && stream.endsStatement(stream.previous(i));
   // A pragma after a label is a statement to the grammar and would take the label's place before the loop.
@@ -18,4 +25,36 @@ export function directiveRule(stream: Stream, patches: Patches, i: number, index
   } else {
     patches.drop(directive.start, directive.end);
   }
+}
+
+/** A condition that the grammar cannot read becomes `1`; words after `#else` and `#endif` go. Which arm is kept was decided before. */
+function conditionalRule(stream: Stream, patches: Patches, directive: Directive): void {
+  const words = directive.kind === 'else' || directive.kind === 'endif';
+  if (words ? directive.argument === '' : directive.kind !== 'if' && directive.kind !== 'elif') return;
+  if (!words && isPlainCondition(tokenizeFragment(directive.argument))) return;
+  const text = stream.source.text.slice(directive.start, directive.end);
+  const head = /^#\s*\w+/.exec(text)?.[0].length ?? 1;
+  const span = { start: directive.start + head, end: directive.end };
+  if (!words && span.end - span.start < 2) return;
+  patches.replace(span.start, span.end, words ? '' : ' 1');
+  patches.note({ kind: 'other', span, text: stream.source.text.slice(span.start, span.end) });
+}
+
+const ALTERNATIVE = new Set(['not', 'and', 'or', 'compl', 'bitand', 'bitor', 'xor', 'not_eq']);
+
+function isPlainCondition(tokens: Tokens): boolean {
+  for (let i = 0; i < tokens.count; i++) {
+    switch (tokens.kind(i)) {
+      case TokenKind.identifier:
+        if (ALTERNATIVE.has(tokens.spelling(i)) || tokens.spelling(i).startsWith('__has_')) return false;
+        break;
+      case TokenKind.punctuation:
+        if (!/^(?:[-+*/%()!~<>|&^,]|==|!=|<=|>=|&&|\|\||<<|>>)$/.test(tokens.spelling(i))) return false;
+        break;
+      case TokenKind.number:
+      case TokenKind.character: break;
+      default: return false;
+    }
+  }
+  return tokens.count > 0;
 }

@@ -1,8 +1,8 @@
 /** Tells in constant time, mostly without making a string, whether an identifier is a word of the overlay or a macro of the unit. */
 import type { Tokens } from './tokens.js';
-import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
+import { ATTRIBUTES, BOUNDS, PRIMITIVE_TYPES, QUALIFIERS } from './words.js';
 
-const OTHER_WORDS = ['decltype', '_Pragma', '__pragma', '__restrict', '__volatile__'];
+const OTHER_WORDS = ['decltype', 'typeid', 'new', 'template', '_Pragma', '__pragma', '__restrict', '__volatile__'];
 
 export class InterestingNames {
   readonly #names = new Set<string>();
@@ -10,7 +10,7 @@ export class InterestingNames {
   readonly #filter = new Uint8Array(1 << 19);
 
   constructor(macros: Iterable<string>) {
-    for (const list of [QUALIFIERS, BOUNDS.keys(), ATTRIBUTES, OTHER_WORDS, macros]) {
+    for (const list of [QUALIFIERS, BOUNDS.keys(), ATTRIBUTES, PRIMITIVE_TYPES, OTHER_WORDS, macros]) {
       for (const name of list) {
         this.#names.add(name);
         this.#filter[key(name.charCodeAt(0), name.length, name.charCodeAt(name.length - 1))] = 1;

@@ -1,8 +1,9 @@
 /** Macros of the unit whose invocation is no C++ by itself. */
-import type { MacroDefinition, OverlayMeaning } from './types.js';
+import type { OverlayMeaning } from './types.js';
 import { splitArguments } from './condition.js';
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
+import { TokenKind } from './tokens.js';
 
 /** The index to go on from, or 0 if the macro is left to the lowering. */
 export function macroRule(stream: Stream, patches: Patches, i: number, name: string): number {
@@ -17,36 +18,99 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
   const texts = argumentsSpan ? splitArguments(stream.source.text.slice(argumentsSpan.start, argumentsSpan.end)) : null;
   const role = stream.roles.role(macro, texts);
   const span = { start: tokens.start(i), end: tokens.end(last) };
-  const note = (standsFor: readonly OverlayMeaning[]): void => patches.note({ kind: 'macro', span, name, argumentsSpan, standsFor });
+  const note = (standsFor: readonly OverlayMeaning[]): number => {
+    patches.note({ kind: 'macro', span, name, argumentsSpan, standsFor });
+    return last + 1;
+  };
+  const fits = (text: string): boolean => text.length <= span.end - span.start;
   switch (role.kind) {
     case 'empty':
-      if (!isPrefix(stream, macro, last)) return 0;
+      if (!isPrefix(stream, last)) return 0;
       patches.blank(span.start, span.end);
-      note([]);
-      return last + 1;
+      stream.remove(i, last);
+      return note([]);
     case 'qualifiers':
-      if (!role.cuda && role.expansion.length <= span.end - span.start) patches.replace(span.start, span.end, role.expansion);
+      if (!role.cuda && fits(role.expansion)) patches.replace(span.start, span.end, role.expansion);
       else patches.blank(span.start, span.end);
-      note(role.standsFor);
-      return last + 1;
+      stream.remove(i, last);
+      return note(role.standsFor);
     case 'pragma':
       patches.blank(span.start, span.end);
+      stream.remove(i, last);
       patches.note({ kind: 'pragma', span, text: role.text });
       return last + 1;
     case 'typed':
       if (!tokens.isIdentifier(stream.next(last))) return 0;
-      if (role.remainder.length <= span.end - span.start) patches.replace(span.start, span.end, role.remainder);
-      note(role.standsFor);
-      return last + 1;
-    default:
+      if (fits(role.remainder)) patches.replace(span.start, span.end, role.remainder);
+      return note(role.standsFor);
+    case 'head':
+      return stream.startsStatement(stream.previous(i)) && headRule(stream, patches, last, role.expansion, span) ? note([{ name: 'head', argument: role.expansion }]) : 0;
+    case 'unbalanced':
+      if (!fits(role.expansion)) return 0;
+      patches.replace(span.start, span.end, role.expansion);
+      return note([{ name: 'text', argument: role.expansion }]);
+    case 'plain':
+      // The arguments are C++ of their own: the rules go on inside them.
+      if (role.ends === 'statement' && endStatement(stream, patches, i, last)) return i + 1;
       return 0;
   }
 }
 
 /** An empty macro before `;` or inside an expression is left: a call or a name that the lowering looks through. */
-function isPrefix(stream: Stream, macro: MacroDefinition, last: number): boolean {
+function isPrefix(stream: Stream, last: number): boolean {
   const { tokens } = stream;
   const next = stream.next(last);
-  void macro;
   return tokens.isIdentifier(next) || tokens.is(next, '{') || tokens.is(next, '[') || tokens.is(next, '}');
+}
+
+/**
+ * `EACH(i, n) statement`: the expansion itself if it fits, else a head with an undeclared condition, which nothing can take for
+ * uniform or known; the note tells what it stands for.
+ */
+function headRule(stream: Stream, patches: Patches, last: number, expansion: string, span: { start: number; end: number }): boolean {
+  const length = span.end - span.start;
+  if (stream.tokens.is(stream.next(last), ';')) return false;
+  const candidates = [expansion, expansion.startsWith('if') ? 'if(_)' : 'while(_)'];
+  const text = candidates.find((candidate) => candidate.length <= length && !candidate.includes('\n'));
+  if (text === undefined) return false;
+  patches.replace(span.start, span.end, text);
+  return true;
+}
+
+/**
+ * Puts the `;` that a statement macro brings with it into the blank after the invocation. False if the invocation stands in an
+ * expression, has its own `;`, or no blank follows.
+ */
+function endStatement(stream: Stream, patches: Patches, first: number, last: number): boolean {
+  const { tokens } = stream;
+  if (!stream.startsStatement(stream.previous(first))) return false;
+  const container = stream.container(first);
+  if (container !== 'block' && container !== 'namespace' && container !== 'record') return false;
+  const next = last + 1;
+  if (tokens.kind(next) === TokenKind.punctuation && !/^(?:[{}*(~]|::|\+\+|--)$/.test(tokens.spelling(next))) return false;
+  if (tokens.kind(next) === TokenKind.string || tokens.kind(next) === TokenKind.number) return false;
+  const place = blankBetween(stream, tokens.end(last), tokens.start(next));
+  if (place < 0) return false;
+  patches.replace(place, place + 1, ';');
+  return true;
+}
+
+/** Offset of a blank outside of comments; of a newline only if there is no other and it ends no comment. -1 if there is none. */
+function blankBetween(stream: Stream, start: number, end: number): number {
+  const { text } = stream.source;
+  let newline = -1;
+  for (let at = start; at < end; at++) {
+    const c = text.charCodeAt(at);
+    if (c === 47) {
+      const line = text.charCodeAt(at + 1) === 47;
+      const close = line ? text.indexOf('\n', at) : text.indexOf('*/', at);
+      if (close < 0) break;
+      at = line ? close : close + 1;
+    } else if (c === 10 || c === 13) {
+      if (newline < 0) newline = at;
+    } else if (c !== 92) {
+      return at;
+    }
+  }
+  return newline;
 }

@@ -3,11 +3,13 @@
  *
  * Offsets in a tree of the overlay are offsets in the file. The rules stand in files of their own, by what they read:
  * `arms` (conditional groups), `directive-rules` (pragmas and other lines in the middle of a statement), `word-rules` (qualifiers,
- * bounds, launches), `macro-rules` (macros of the unit) and `stranger-rules` (names that no visible definition explains).
+ * bounds, launches), `macro-rules` (macros of the unit), `stranger-rules` (names that no visible definition explains) and
+ * `grammar-rules` (C++ that the grammar lacks).
  */
 import type { MacroDefinition, Overlay, SourceFile, Span } from './types.js';
 import { reduceGroups, reduceGroupsIn } from './arms.js';
 import { directiveRule } from './directive-rules.js';
+import { grammarRule, pointerArgumentRule, stringRule } from './grammar-rules.js';
 import { InterestingNames } from './interesting-names.js';
 import { macroRule } from './macro-rules.js';
 import { Patches } from './patches.js';
@@ -60,11 +62,15 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
     if (kind === TokenKind.directive) {
       directiveRule(stream, patches, i, index);
     } else if (kind === TokenKind.punctuation) {
-      if (tokens.code(i) === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
+      const code = tokens.code(i);
+      if (code === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
+      else if (code === 42 || code === 38) pointerArgumentRule(stream, patches, i);
+    } else if (kind === TokenKind.string) {
+      stringRule(stream, patches, i);
     } else if (kind === TokenKind.identifier) {
       const name = interesting.spelling(tokens, i);
       // A rule that handled more than one token says where to go on; 0 means that it did not apply.
-      if (name !== null) next = wordRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || i + 1;
+      if (name !== null) next = wordRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || grammarRule(stream, patches, i, name) || i + 1;
       else next = strangerRule(stream, patches, i) || i + 1;
     }
   }

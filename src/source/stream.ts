@@ -5,7 +5,7 @@ import { walkConditionals, type Group } from './conditionals.js';
 import { MacroRoles } from './macro-roles.js';
 import { tokensOf } from './source-file.js';
 import { TokenKind, type Tokens } from './tokens.js';
-import { KEYWORDS } from './words.js';
+import { KEYWORDS, QUALIFIERS } from './words.js';
 
 export type Container = BraceKind | 'parenthesis' | 'bracket';
 
@@ -16,6 +16,8 @@ export class Stream {
   readonly roles: MacroRoles;
   /** Token index of each directive. */
   readonly directiveTokens: readonly number[];
+  /** Tokens that a rule has made spaces of: the rules that come after do not take them for types. */
+  readonly removed = new Set<number>();
 
   constructor(readonly source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>) {
     this.tokens = tokensOf(source);
@@ -38,6 +40,22 @@ export class Stream {
   /** Token before, directives and arms that are not kept skipped. */
   previous(i: number): number {
     return i < 0 ? -1 : (this.brackets.previous[i] ?? -1);
+  }
+
+  /** Token before that still stands in the overlay and is no qualifier of CUDA. */
+  previousWord(i: number): number {
+    let at = this.previous(i);
+    while (at >= 0 && (this.removed.has(at) || this.isQualifier(at))) at = this.previous(at);
+    return at;
+  }
+
+  isQualifier(i: number): boolean {
+    return this.tokens.isIdentifier(i) && this.tokens.code(i) === 95 && QUALIFIERS.has(this.tokens.spelling(i));
+  }
+
+  /** Marks the tokens from `first` to `last`, both included, as gone. */
+  remove(first: number, last: number): void {
+    for (let i = first; i <= last; i++) this.removed.add(i);
   }
 
   /** Token after, directives skipped. */

@@ -6,19 +6,16 @@ import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
 
 /** The index to go on from, or 0 if token `i` is no such word. */
 export function wordRule(stream: Stream, patches: Patches, i: number, name: string): number {
-  const { tokens } = stream;
-  const open = i + 1;
   if (QUALIFIERS.has(name)) return qualifier(stream, patches, i, name);
   const bounds = BOUNDS.get(name);
   if (bounds !== undefined) return boundsWord(stream, patches, i, bounds);
   // Whatever stands in an attribute is the host compiler's, also where it is spelled like a qualifier of CUDA.
-  if (ATTRIBUTES.has(name)) return tokens.is(open, '(') && stream.match(open) > 0 ? stream.match(open) + 1 : i + 1;
+  if (ATTRIBUTES.has(name)) return attribute(stream, patches, i, name);
   switch (name) {
     case '_Pragma':
     case '__pragma': return pragmaOperator(stream, patches, i);
     case '__restrict': return dialect(stream, patches, i, 'restrict');
     case '__volatile__': return dialect(stream, patches, i, 'volatile');
-    case 'decltype': return decltypeCall(stream, patches, i);
     default: return 0;
   }
 }
@@ -76,6 +73,7 @@ function boundsWord(stream: Stream, patches: Patches, i: number, name: string): 
   const end = close > 0 ? tokens.end(close) : tokens.end(i);
   const argumentsSpan = close > 0 ? { start: tokens.end(open), end: tokens.start(close) } : { start: end, end };
   patches.blank(start, end);
+  stream.remove(i, close > 0 ? close : i);
   patches.note({ kind: 'bounds', span: { start, end }, name, argumentsSpan });
   return close > 0 ? close + 1 : i + 1;
 }
@@ -84,19 +82,16 @@ function boundsWord(stream: Stream, patches: Patches, i: number, name: string): 
 function attributeFits(stream: Stream, i: number): boolean {
   const { tokens } = stream;
   let before = stream.previous(i);
-  while (isQualifier(stream, before)) before = stream.previous(before);
-  // After `]` it would be a subscript; the others are parts of one type name, or words that must come first.
-  if (tokens.is(before, ']')) return false;
+  while (stream.isQualifier(before)) before = stream.previous(before);
+  // After `]` it would be a subscript; the others are parts of one declarator or type name, or words that must come first.
+  if (tokens.is(before, ']') || tokens.is(before, '*') || tokens.is(before, '&') || tokens.is(before, '&&')) return false;
   for (const word of ['typedef', 'unsigned', 'signed', 'long', 'short', 'using']) if (tokens.is(before, word)) return false;
   let after = stream.next(i);
-  while (isQualifier(stream, after)) after = stream.next(after);
+  while (stream.isQualifier(after)) after = stream.next(after);
   if (tokens.is(after, 'extern')) return tokens.kind(stream.next(after)) !== TokenKind.string;
   for (const word of ['struct', 'class', 'union', 'enum']) if (tokens.is(after, word)) return !definesType(stream, after);
-  return !(tokens.is(after, 'using') || tokens.is(after, 'typedef') || tokens.is(after, 'template') || tokens.is(after, 'namespace'));
-}
-
-function isQualifier(stream: Stream, i: number): boolean {
-  return stream.tokens.isIdentifier(i) && stream.tokens.code(i) === 95 && QUALIFIERS.has(stream.tokens.spelling(i));
+  for (const word of ['using', 'typedef', 'template', 'namespace', 'friend']) if (tokens.is(after, word)) return false;
+  return true;
 }
 
 function definesType(stream: Stream, word: number): boolean {
@@ -106,6 +101,15 @@ function definesType(stream: Stream, word: number): boolean {
     if (tokens.is(at, ';') || tokens.is(at, '(') || tokens.is(at, '=')) return false;
   }
   return false;
+}
+
+/** The grammar takes attributes of the GNU kind almost everywhere, but not after the brackets of an array. */
+function attribute(stream: Stream, patches: Patches, i: number, name: string): number {
+  const { tokens } = stream;
+  const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
+  if (close < 0) return i + 1;
+  if (name.startsWith('__attribute') && tokens.is(stream.previous(i), ']')) patches.drop(tokens.start(i), tokens.end(close));
+  return close + 1;
 }
 
 /** `_Pragma("…")` in the middle of anything. */
@@ -124,16 +128,4 @@ function dialect(stream: Stream, patches: Patches, i: number, spelling: string):
   patches.replace(span.start, span.end, spelling);
   patches.note({ kind: 'other', span, text: stream.source.text.slice(span.start, span.end) });
   return i + 1;
-}
-
-/** `decltype(x)(y)` as an expression: the grammar takes it for a declaration. It becomes a call of a name nobody declares. */
-function decltypeCall(stream: Stream, patches: Patches, i: number): number {
-  const { tokens } = stream;
-  const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
-  if (close < 0 || !(tokens.is(close + 1, '(') || tokens.is(close + 1, '{')) || stream.endsStatement(stream.previous(i))) return 0;
-  const span = { start: tokens.start(i), end: tokens.end(close) };
-  const text = stream.source.text.slice(span.start, span.end);
-  patches.replace(span.start, span.end, text.replace(/[^\w]/g, '_'));
-  patches.note({ kind: 'other', span, text });
-  return close + 1;
 }
