@@ -1,0 +1,212 @@
+/**
+ * What the launches of a kernel say about it: shape of its blocks and of its grid, values of template parameters and of scalar arguments.
+ *
+ * Sources, best first: `--block`, `// divmod: block=32x8`, `__block_size__`, all launches of the program joined. `__launch_bounds__` only
+ * bounds the number of threads. A fact from launches rests on there being no others unless the program shows them all.
+ *
+ * Not handled: launches through kernel pointers and macros that were not understood (they make the shape an assumption), and clusters.
+ */
+import type { FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl } from '../syntax/tree.js';
+import { annotationsOf } from './annotations.js';
+import type { AnalysisOptions, BlockFact, BlockShape, Fact, Reason } from './facts.js';
+import { hostDimensions, hostTemplateValues, hostValues, type DimensionValues, type HostPlace } from './host-constants.js';
+import { convertAll, evaluate, single, union, type Values } from './integer-values.js';
+
+export const MAX_THREADS = 1024;
+const MAX_SHAPES = 16;
+const NO_OTHERS = 'no other launches';
+
+function placeOf(launch: Launch): HostPlace {
+  return { function: launch.function, offset: launch.span.start };
+}
+
+function reasonOf(launch: Launch, program: Program, text: string): Reason {
+  return { path: launch.file, line: program.units.get(launch.file)?.source.line(launch.span.start) ?? 1, text };
+}
+
+function headReason(kernel: FunctionDecl, program: Program, text: string): Reason {
+  return { path: kernel.file, line: program.units.get(kernel.file)?.source.line(kernel.nameSpan.start) ?? 1, text };
+}
+
+/** `32x8`, `256`, `8x8x4`; null if it is no shape. */
+export function parseShape(text: string): BlockShape | null {
+  const numbers = text.split(/[x,]/i).map((part) => Number(part.trim()));
+  if (numbers.length === 0 || numbers.length > 3 || numbers.some((part) => !Number.isInteger(part) || part < 1)) return null;
+  const [x = 1, y = 1, z = 1] = numbers;
+  return { x, y, z };
+}
+
+export function threadsOf(shape: BlockShape): number {
+  return shape.x * shape.y * shape.z;
+}
+
+function exact(kernel: FunctionDecl, program: Program, shape: BlockShape, origin: BlockFact['origin'], text: string): BlockFact {
+  return {
+    value: shape, alternatives: [shape], maxThreads: threadsOf(shape), xMultipleOf32: shape.x % 32 === 0, oneDimensional: shape.y === 1 && shape.z === 1, origin,
+    because: [headReason(kernel, program, text)], under: [], reads: [{ file: kernel.file, ...kernel.headSpan }],
+  };
+}
+
+const blocks = new WeakMap<Program, Map<FunctionDecl, BlockFact>>();
+
+export function blockFact(kernel: FunctionDecl, program: Program, options: AnalysisOptions): BlockFact {
+  if (options.block !== undefined) return exact(kernel, program, options.block, 'option', `blocks are ${shapeText(options.block)} (--block)`);
+  let perProgram = blocks.get(program);
+  if (perProgram === undefined) blocks.set(program, perProgram = new Map());
+  const known = perProgram.get(kernel);
+  if (known !== undefined) return known;
+  const made = compute(kernel, program);
+  perProgram.set(kernel, made);
+  return made;
+}
+
+export function shapeText(shape: BlockShape): string {
+  return `${shape.x}×${shape.y}×${shape.z}`;
+}
+
+function compute(kernel: FunctionDecl, program: Program): BlockFact {
+  const annotated = annotationsOf(kernel, program).get('block');
+  const shape = annotated === undefined || annotated === null ? null : parseShape(annotated);
+  if (shape !== null) return exact(kernel, program, shape, 'annotation', `blocks are ${shapeText(shape)} (annotation)`);
+  const stated = blockSize(kernel, program);
+  if (stated !== null) return exact(kernel, program, stated, 'block-size', `blocks are ${shapeText(stated)} (__block_size__)`);
+  const bound = launchBound(kernel, program);
+  return fromLaunches(kernel, program, bound);
+}
+
+/** `__block_size__((32, 8, 1))` or `__block_size__(256)`. */
+function blockSize(kernel: FunctionDecl, program: Program): BlockShape | null {
+  const bounds = kernel.bounds.find((entry) => entry.name === 'block_size');
+  const first = bounds?.arguments[0];
+  if (first === undefined) return null;
+  const sides: number[] = [];
+  let rest = first;
+  const parts = [];
+  while (rest.kind === 'paren') rest = rest.inner;
+  while (rest.kind === 'binary' && rest.op === ',') { parts.unshift(rest.right); rest = rest.left; }
+  parts.unshift(rest);
+  for (const part of parts) {
+    const value = single(evaluate(part, (leaf) => templateLeaf(leaf, kernel, program)));
+    if (value === null || value < 1n || value > 1024n) return null;
+    sides.push(Number(value));
+  }
+  const [x = 1, y = 1, z = 1] = sides;
+  return { x, y, z };
+}
+
+function templateLeaf(leaf: Parameters<typeof hostValues>[0], kernel: FunctionDecl, program: Program): Values | null {
+  return leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'template-parameter' ? templateValues(kernel, leaf.decl, program) : null;
+}
+
+/** Upper bound on the threads of a block from `__launch_bounds__`; null if there is none. */
+function launchBound(kernel: FunctionDecl, program: Program): number | null {
+  const first = kernel.bounds.find((entry) => entry.name === 'launch_bounds')?.arguments[0];
+  if (first === undefined) return null;
+  const values = evaluate(first, (leaf) => templateLeaf(leaf, kernel, program));
+  if (values === null || values.length === 0) return null;
+  const largest = values.reduce((most, value) => (value.value > most ? value.value : most), 0n);
+  return largest >= 1n && largest <= 1024n ? Number(largest) : null;
+}
+
+function fromLaunches(kernel: FunctionDecl, program: Program, bound: number | null): BlockFact {
+  const launches = program.launchesOf(kernel);
+  const visible = program.allLaunchesVisible(kernel);
+  const because: Reason[] = [];
+  const reads = [{ file: kernel.file, ...kernel.headSpan }, ...launches.map((launch) => ({ file: launch.file, ...launch.span }))];
+  const shapes = new Map<string, BlockShape>();
+  let known = launches.length > 0;
+  let xMultipleOf32 = launches.length > 0;
+  let oneDimensional = launches.length > 0;
+  for (const launch of launches) {
+    const sides = hostDimensions(launch.block, placeOf(launch));
+    const found = shapesOf(sides);
+    if (found === null) known = false;
+    else for (const shape of found) shapes.set(shapeText(shape), shape);
+    xMultipleOf32 &&= sides.x !== null && sides.x.every((value) => value.value % 32n === 0n);
+    oneDimensional &&= isOne(sides.y) && isOne(sides.z);
+    because.push(reasonOf(launch, program, found === null ? 'the shape of the blocks of this launch is not known' : `launched with blocks of ${found.map(shapeText).join(' or ')}`));
+  }
+  if (shapes.size > MAX_SHAPES) known = false;
+  const alternatives = known ? [...shapes.values()] : [];
+  const only = alternatives.length === 1 ? alternatives[0] ?? null : null;
+  const largest = known && visible ? Math.max(...alternatives.map(threadsOf)) : MAX_THREADS;
+  const maxThreads = Math.min(bound ?? MAX_THREADS, largest);
+  if (bound !== null) because.unshift(headReason(kernel, program, `at most ${bound} threads a block (__launch_bounds__)`));
+  return {
+    value: only, alternatives, maxThreads, xMultipleOf32, oneDimensional,
+    origin: known || (launches.length > 0 && (xMultipleOf32 || oneDimensional)) ? 'launch' : bound !== null ? 'launch-bounds' : 'unknown',
+    because, reads, under: launches.length > 0 && !visible ? [NO_OTHERS] : [],
+  };
+}
+
+function isOne(values: Values | null): boolean {
+  return values !== null && values.every((value) => value.value === 1n);
+}
+
+/** All combinations; null if a side is not known or no block can have it. */
+function shapesOf(sides: DimensionValues): BlockShape[] | null {
+  if (sides.x === null || sides.y === null || sides.z === null) return null;
+  if (sides.x.length * sides.y.length * sides.z.length > MAX_SHAPES) return null;
+  const shapes: BlockShape[] = [];
+  for (const x of sides.x) for (const y of sides.y) for (const z of sides.z) {
+    const shape = { x: Number(x.value), y: Number(y.value), z: Number(z.value) };
+    // Combinations that cannot be launched come from alternatives that do not occur together.
+    if (shape.x >= 1 && shape.y >= 1 && shape.z >= 1 && threadsOf(shape) <= MAX_THREADS) shapes.push(shape);
+  }
+  return shapes.length === 0 ? null : shapes;
+}
+
+/** The shape of the grid, if every launch has the same constant one. */
+export function gridFact(kernel: FunctionDecl, program: Program, options: AnalysisOptions): Fact<BlockShape | null> {
+  if (options.grid !== undefined) return { value: options.grid, because: [headReason(kernel, program, 'the grid is given (--grid)')], under: [], reads: [] };
+  const launches = program.launchesOf(kernel);
+  let shape: BlockShape | null = null;
+  for (const launch of launches) {
+    const sides = hostDimensions(launch.grid, placeOf(launch));
+    const x = single(sides.x);
+    const y = single(sides.y);
+    const z = single(sides.z);
+    const here = x === null || y === null || z === null ? null : { x: Number(x), y: Number(y), z: Number(z) };
+    if (here === null || (shape !== null && shapeText(shape) !== shapeText(here))) { shape = null; break; }
+    shape = here;
+  }
+  return {
+    value: shape, because: launches.map((launch) => reasonOf(launch, program, 'launched here')), reads: launches.map((launch) => ({ file: launch.file, ...launch.span })),
+    under: launches.length > 0 && !program.allLaunchesVisible(kernel) ? [NO_OTHERS] : [],
+  };
+}
+
+const inProgress = new Set<TemplateParameterDecl>();
+
+/** Values of a template parameter of a kernel over all its launches; null if some launch does not tell. Rests on there being no other launches. */
+export function templateValues(kernel: FunctionDecl, parameter: TemplateParameterDecl, program: Program): Values | null {
+  if (kernel.template === null || !kernel.template.includes(parameter) || parameter.pack || inProgress.has(parameter)) return null;
+  const launches = program.launchesOf(kernel);
+  if (launches.length === 0) return null;
+  inProgress.add(parameter);
+  try {
+    let values: Values | null = [];
+    for (const launch of launches) {
+      const argument = launch.templateArguments?.[parameter.index] ?? parameter.default ?? undefined;
+      const here = hostTemplateValues(argument, placeOf(launch));
+      values = union(values, parameter.type === null || parameter.type.kind === 'dependent' ? here : convertAll(here, parameter.type));
+      if (values === null) return null;
+    }
+    return values;
+  } finally {
+    inProgress.delete(parameter);
+  }
+}
+
+/** Values that all launches pass for a scalar parameter of a kernel; null if some launch does not tell. Rests on there being no other launches. */
+export function argumentValues(kernel: FunctionDecl, parameter: ParameterDecl, program: Program): Values | null {
+  if (!kernel.qualifiers.global || !kernel.parameters.includes(parameter)) return null;
+  const launches = program.launchesOf(kernel);
+  let values: Values | null = launches.length === 0 ? null : [];
+  for (const launch of launches) {
+    if (values === null) return null;
+    const argument = launch.form === 'chevrons' ? launch.arguments[parameter.index] ?? parameter.default : null;
+    values = argument === null ? null : union(values, convertAll(hostValues(argument, placeOf(launch)), parameter.type));
+  }
+  return values;
+}
