@@ -1,0 +1,343 @@
+/**
+ * The text of one copy of a loop: the loop as it stands, with each branch whose way is known replaced by the arm that is taken.
+ *
+ * Everything else is copied line by line. Comments inside and around an arm go with that arm, so that none is lost. A block's
+ * braces go when its declarations meet no other name of the place where its statements come to stand.
+ */
+import { walk } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { SourceFile, Span } from '../../src/source/types.js';
+import type { DeclareStmt, Expr, IfStmt, Stmt, Type } from '../../src/syntax/tree.js';
+import {
+  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, statementStart, styleOf, wholeLines, withTrailingComments,
+  type Replacement, type Shift,
+} from '../lib/text.js';
+import { headDroppable, restOf, withoutClosingBreak, type Outcome } from './empty-loop.js';
+import { lastJump } from './shape.js';
+
+/** A replacement of an expression inside a statement: the arm of a `?:`. */
+export interface ExprChoice {
+  readonly stmt: Stmt;
+  /** What is replaced: the `?:` with its parentheses. */
+  readonly outer: Expr;
+  readonly condition: Expr;
+  readonly arm: Expr;
+}
+
+interface Copier {
+  readonly facts: FunctionFacts;
+  readonly source: SourceFile;
+  readonly outcome: Outcome;
+  readonly choice: ExprChoice | null;
+}
+
+/** The statements of an arm, the text that they stand in, and the comments that belong to them but lie outside. */
+interface Arm {
+  readonly statements: readonly Stmt[];
+  /** From the first character to keep to the last; null if the arm is empty. */
+  readonly inner: Span | null;
+  /** The block or statement with its braces, for places where they must stay. */
+  readonly whole: Stmt | null;
+  readonly before: readonly Span[];
+  readonly after: readonly Span[];
+}
+
+/** Text of a copy of `stmt` from its first pragma to its last comment. The first line is not indented. */
+export function copyOf(facts: FunctionFacts, stmt: Stmt, shift: Shift, outcome: Outcome, choice: ExprChoice | null): string {
+  const copier: Copier = { facts, source: facts.unit.source, outcome, choice };
+  return copyText(copier.source, extentOf(copier.source, stmt), shift, inside(copier, stmt, shift));
+}
+
+/** Replacements below a statement that is itself kept. */
+function inside(copier: Copier, stmt: Stmt, shift: Shift): readonly Replacement[] {
+  switch (stmt.kind) {
+    case 'compound': return inList(copier, stmt.body, shift, stmt, loopAbove(copier, stmt));
+    case 'if': return [...inPlace(copier, stmt.then, stmt.headSpan.end, shift), ...(stmt.else === null ? [] : inPlace(copier, stmt.else, stmt.elseSpan?.end ?? stmt.else.span.start, shift))];
+    case 'for': case 'while': case 'range-for': return inPlace(copier, stmt.body, stmt.headSpan.end, shift);
+    case 'do': return inPlace(copier, stmt.body, stmt.span.start + 2, shift);
+    case 'switch': return stmt.arms.flatMap((arm) => inList(copier, arm.body, shift, null, null));
+    case 'expression': case 'declare': return choiceIn(copier, stmt, shift);
+    case 'label': return inside(copier, stmt.body, shift);
+    case 'empty': case 'break': case 'continue': case 'return': case 'goto': case 'asm': case 'preprocessor': case 'macro-statement': case 'opaque':
+      return [];
+    default: {
+      const never: never = stmt;
+      return never;
+    }
+  }
+}
+
+/** The loop whose body is this very block. */
+function loopAbove({ facts }: Copier, block: Stmt): Stmt | null {
+  const parent = facts.parent(block);
+  if (parent === null) return null;
+  return (parent.kind === 'for' || parent.kind === 'while' || parent.kind === 'do' || parent.kind === 'range-for') && parent.body === block ? parent : null;
+}
+
+/** Replacements in a list of statements: of a block, or of an arm of a switch that stays. */
+function inList(copier: Copier, list: readonly Stmt[], shift: Shift, block: Stmt | null, loop: Stmt | null): readonly Replacement[] {
+  const result: Replacement[] = [];
+  for (const [index, stmt] of list.entries()) {
+    const arm = knownArm(copier, stmt);
+    if (arm === null) {
+      if (isGone(copier, stmt)) result.push(removal(copier.source, extentOf(copier.source, stmt)));
+      else result.push(...inside(copier, stmt, shift));
+      continue;
+    }
+    const later = list.slice(index + 1);
+    const jump = lastJump(arm.statements);
+    const rest = jump === null ? later : [];
+    const kept = jump?.kind === 'continue' && loop !== null ? withoutLast(copier.source, arm) : arm;
+    const extent = extentOf(copier.source, stmt);
+    const last = later.at(-1);
+    const dropped = jump !== null && last !== undefined ? { start: extent.start, end: extentOf(copier.source, last).end } : extent;
+    const text = listText(copier, kept, shift, indentAt(copier.source, extent.start), namesAround(block, loop, list, stmt, rest), rest.length > 0);
+    if (text === null) result.push(removal(copier.source, dropped));
+    else result.push({ span: dropped, text });
+    if (jump !== null) break;
+  }
+  return result;
+}
+
+/** A statement that a copy does not hold: a declaration that moved, an inner loop that came to nothing. */
+function isGone({ facts, outcome }: Copier, stmt: Stmt): boolean {
+  if (stmt.kind === 'declare') return restOf(facts, stmt, outcome) === 'falls';
+  if (stmt.kind === 'for' || stmt.kind === 'while' || stmt.kind === 'do' || stmt.kind === 'range-for') {
+    return stmt.body.kind !== 'empty' && changes(outcome, stmt) && restOf(facts, stmt.body, outcome) !== 'something' && headDroppable(facts, stmt);
+  }
+  return false;
+}
+
+function changes(outcome: Outcome, stmt: Stmt): boolean {
+  let found = false;
+  walk(stmt, (node) => {
+    if (node.kind === 'if' && outcome.truth.has(node)) found = true;
+    if (node.kind === 'switch' && outcome.taken?.stmt === node) found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** Replacements for a statement that stands alone below a head which ends at `headEnd`. */
+function inPlace(copier: Copier, stmt: Stmt, headEnd: number, shift: Shift): readonly Replacement[] {
+  const { source, facts } = copier;
+  const arm = knownArm(copier, stmt);
+  if (arm === null) return inside(copier, stmt, shift);
+  const parent = facts.parent(stmt);
+  const isLoop = parent !== null && (parent.kind === 'for' || parent.kind === 'while' || parent.kind === 'do' || parent.kind === 'range-for');
+  const kept = isLoop && lastJump(arm.statements)?.kind === 'continue' ? withoutLast(source, arm) : arm;
+  const extent = extentOf(source, stmt);
+  const plainGap = source.text.slice(headEnd, extent.start).trim() === '';
+  const span = plainGap ? { start: headEnd, end: extent.end } : extent;
+  const style = styleOf(source, facts.function);
+  const outer = shifted(shift, indentAt(source, parent?.span.start ?? extent.start));
+  const text = listText(copier, kept, shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit, new Set(), false);
+  if (text === null) return [{ span, text: plainGap ? ' {}' : '{}' }];
+  const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0;
+  if (single) return [{ span: extent, text }];
+  const inner = shifted(shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit);
+  return [{ span, text: plainGap ? blockText(style, outer, '', inner + text, true).replace(/^\{/, style.bracesOnOwnLine ? `\n${outer}{` : ' {') : `{\n${inner}${text}\n${outer}}` }];
+}
+
+// -------------------------------------------------------------------------------------------------------------- arms
+
+/** The arm that is taken at a statement, if this copy knows it. */
+function knownArm(copier: Copier, stmt: Stmt): Arm | null {
+  if (stmt.kind === 'if') return copier.outcome.truth.has(stmt) ? armOfIf(copier, stmt) : null;
+  if (stmt.kind === 'switch' && copier.outcome.taken?.stmt === stmt) {
+    const { arm } = copier.outcome.taken;
+    if (arm === null) return EMPTY;
+    const body = lastJump(arm.body)?.kind === 'break' ? withoutClosingBreak(arm.body) : arm.body;
+    return armOfList(copier.source, body, commentsBehindLabels(copier.source, arm.body, arm.span));
+  }
+  return null;
+}
+
+const EMPTY: Arm = { statements: [], inner: null, whole: null, before: [], after: [] };
+
+/** Comments between the labels of an arm and its first statement. */
+function commentsBehindLabels(source: SourceFile, body: readonly Stmt[], arm: Span): readonly Span[] {
+  const first = body[0];
+  return first === undefined ? [] : commentsIn(source, { start: arm.start, end: statementStart(first) });
+}
+
+function armOfIf(copier: Copier, stmt: IfStmt): Arm {
+  const { source, outcome } = copier;
+  const thenEnd = withTrailingComments(source, stmt.then.span.end);
+  if (outcome.truth.get(stmt) === true) {
+    const before = commentsIn(source, { start: stmt.headSpan.end, end: statementStart(stmt.then) });
+    const after = stmt.then.kind === 'compound' ? commentsIn(source, { start: stmt.then.span.end, end: thenEnd }) : [];
+    return armOf(source, stmt.then, before, after);
+  }
+  if (stmt.else === null) return EMPTY;
+  const before = commentsIn(source, { start: thenEnd, end: statementStart(stmt.else) });
+  if (stmt.else.kind === 'if' && outcome.truth.has(stmt.else)) {
+    const deeper = armOfIf(copier, stmt.else);
+    return { ...deeper, before: [...before, ...deeper.before] };
+  }
+  const after = stmt.else.kind === 'compound' ? commentsIn(source, { start: stmt.else.span.end, end: withTrailingComments(source, stmt.else.span.end) }) : [];
+  return armOf(source, stmt.else, before, after);
+}
+
+function armOf(source: SourceFile, stmt: Stmt, before: readonly Span[], after: readonly Span[]): Arm {
+  if (stmt.kind === 'empty') return { ...EMPTY, before, after };
+  if (stmt.kind !== 'compound') return { statements: [stmt], inner: extentOf(source, stmt), whole: stmt, before, after };
+  return { statements: stmt.body, inner: trimmed(source, { start: stmt.span.start + 1, end: stmt.span.end - 1 }), whole: stmt, before, after };
+}
+
+function armOfList(source: SourceFile, body: readonly Stmt[], before: readonly Span[]): Arm {
+  const first = body[0];
+  const last = body.at(-1);
+  if (first === undefined || last === undefined) return { ...EMPTY, before };
+  if (body.length === 1 && first.kind === 'compound') {
+    const inner = first.body.at(-1);
+    // The closing `break` was taken out of the block's list, not out of its text.
+    const end = inner === undefined ? first.span.start + 1 : extentOf(source, inner).end;
+    return { statements: first.body, inner: trimmed(source, { start: first.span.start + 1, end }), whole: null, before, after: [] };
+  }
+  return { statements: body, inner: { start: statementStart(first), end: extentOf(source, last).end }, whole: null, before, after: [] };
+}
+
+function trimmed(source: SourceFile, span: Span): Span | null {
+  const text = source.text.slice(span.start, span.end);
+  const core = text.trim();
+  if (core === '') return null;
+  const start = span.start + text.indexOf(core);
+  return { start, end: start + core.length };
+}
+
+/** The arm without its last statement, a jump that the end of the list makes needless. */
+function withoutLast(source: SourceFile, arm: Arm): Arm {
+  const last = arm.statements.at(-1);
+  if (last === undefined || arm.inner === null || last.kind === 'compound') return arm;
+  return { ...arm, statements: arm.statements.slice(0, -1), inner: trimmed(source, { start: arm.inner.start, end: last.span.start }), whole: null };
+}
+
+// -------------------------------------------------------------------------------------------------------------- text
+
+/** What a line that was indented by `indent` is indented by in the copy. */
+function shifted({ from, to }: Shift, indent: string): string {
+  return indent.startsWith(from) ? to + indent.slice(from.length) : to.startsWith(from) ? indent + to.slice(from.length) : indent;
+}
+
+/** An arm as a list of statements for a place indented by `indent` in the original; null if it holds nothing, not even a comment. */
+function listText(copier: Copier, arm: Arm, shift: Shift, indent: string, around: ReadonlySet<string> | null, followed: boolean): string | null {
+  const { source } = copier;
+  const to = shifted(shift, indent);
+  const pieces = arm.before.map((comment) => commentText(source, comment, to));
+  if (arm.inner !== null) {
+    const braces = keepsBraces(arm, around, followed);
+    const span = braces && arm.whole !== null ? arm.whole.span : arm.inner;
+    const own: Shift = { from: indentOfText(source, span), to };
+    const replacements = braces && arm.whole !== null ? inside(copier, arm.whole, own) : inList(copier, arm.statements, own, null, null);
+    const text = copyText(source, span, own, replacements).trimEnd();
+    pieces.push(braces && arm.whole === null ? `{\n${to}${text}\n${to}}` : text);
+  }
+  for (const comment of arm.after) pieces.push(commentText(source, comment, to));
+  const filled = pieces.filter((piece) => piece.trim() !== '');
+  return filled.length === 0 ? null : filled.join(`\n${to}`);
+}
+
+function commentText(source: SourceFile, comment: Span, to: string): string {
+  return copyText(source, comment, { from: indentAt(source, comment.start), to });
+}
+
+/** Indentation of the first line of a text that starts a line; of the line it stands on, if none does. */
+function indentOfText(source: SourceFile, span: Span): string {
+  if (startsLine(source, span.start)) return indentAt(source, span.start);
+  for (let at = source.text.indexOf('\n', span.start); at >= 0 && at < span.end; at = source.text.indexOf('\n', at + 1)) {
+    const indent = indentAt(source, at + 1);
+    if (source.text.slice(at + 1 + indent.length, at + 2 + indent.length).trim() !== '') {
+      // Behind `if (c) {` the block's lines tell; behind a statement, its own line does.
+      return source.text[span.start] === '{' ? indentAt(source, span.start) : lineBelongsToBlock(source, span.start) ? indent : indentAt(source, span.start);
+    }
+  }
+  return indentAt(source, span.start);
+}
+
+/** True if a `{` and nothing else but comments or white space stands before the text on its line. */
+function lineBelongsToBlock(source: SourceFile, start: number): boolean {
+  return /\{\s*$/.test(source.text.slice(Math.max(0, start - 80), start));
+}
+
+function removal(source: SourceFile, extent: Span): Replacement {
+  const lines = wholeLines(source, extent);
+  if (lines !== extent) return { span: lines, text: '' };
+  // Something else stands on the line: take the white space in front along.
+  let { start } = extent;
+  if (endsLine(source, extent.end)) while (start > 0 && (source.text[start - 1] === ' ' || source.text[start - 1] === '\t')) start--;
+  let { end } = extent;
+  if (start === extent.start) while (source.text[end] === ' ' || source.text[end] === '\t') end++;
+  return { span: { start, end }, text: '' };
+}
+
+/** A block keeps its braces if its declarations would meet other names, or end later than they did. */
+function keepsBraces(arm: Arm, around: ReadonlySet<string> | null, followed: boolean): boolean {
+  if (arm.whole !== null && arm.whole.kind !== 'compound') return false;
+  for (const stmt of arm.statements) {
+    if (stmt.kind === 'macro-statement' || stmt.kind === 'opaque' || stmt.kind === 'preprocessor') return true;
+    if (stmt.kind !== 'declare') continue;
+    if (around === null || namesOf(stmt).some((name) => around.has(name))) return true;
+    if (followed && stmt.variables.some((variable) => mayHaveDestructor(variable.type))) return true;
+  }
+  return false;
+}
+
+function namesOf(stmt: DeclareStmt): readonly string[] {
+  return [...stmt.variables.map((variable) => variable.name), ...stmt.types.map((type) => type.name)];
+}
+
+function mayHaveDestructor(type: Type): boolean {
+  switch (type.kind) {
+    case 'array': return mayHaveDestructor(type.of);
+    case 'record': return type.decl.vector === null;
+    case 'dependent': case 'unknown': return true;
+    case 'void': case 'bool': case 'int': case 'float': case 'pointer': case 'reference': case 'enum': case 'function': return false;
+    default: {
+      const never: never = type;
+      return never;
+    }
+  }
+}
+
+/** Names declared or used next to a branch in its list, and in the head of the loop whose body the list is; null if not known. */
+function namesAround(block: Stmt | null, loop: Stmt | null, list: readonly Stmt[], branch: Stmt, rest: readonly Stmt[]): ReadonlySet<string> | null {
+  const names = new Set<string>();
+  let dark = false;
+  const collect = (stmt: Stmt): void => {
+    walk(stmt, (node) => {
+      if (node.kind === 'opaque' || node.kind === 'macro-statement' || node.kind === 'asm') dark = true;
+      if (node.kind === 'ref') names.add(node.name);
+      if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'builtin' || node.callee.kind === 'unknown')) names.add(node.callee.name);
+      if (node.kind === 'declare') for (const name of namesOf(node)) names.add(name);
+    });
+  };
+  for (const stmt of list) {
+    if (stmt === branch) break;
+    collect(stmt);
+  }
+  for (const stmt of rest) collect(stmt);
+  if (loop !== null && loop.kind === 'for') {
+    if (loop.init.kind === 'declare') for (const name of namesOf(loop.init)) names.add(name);
+    if (loop.conditionDecl !== null) names.add(loop.conditionDecl.name);
+  }
+  if (loop !== null && loop.kind === 'while' && loop.conditionDecl !== null) names.add(loop.conditionDecl.name);
+  if (loop !== null && loop.kind === 'range-for') names.add(loop.variable.name);
+  return dark || block === null ? null : names;
+}
+
+// ------------------------------------------------------------------------------------------------------------ ternary
+
+function choiceIn(copier: Copier, stmt: Stmt, shift: Shift): readonly Replacement[] {
+  const { choice, source } = copier;
+  if (choice === null || choice.stmt !== stmt) return [];
+  const text = copyText(source, choice.arm.span, shift);
+  const comma = choice.arm.kind === 'binary' && choice.arm.op === ',';
+  const lost = commentsIn(source, choice.outer.span).filter((comment) => comment.start >= choice.condition.span.end && (comment.start < choice.arm.span.start || comment.end > choice.arm.span.end));
+  const result: Replacement[] = [{ span: choice.outer.span, text: comma ? `(${text})` : text }];
+  if (lost.length > 0) {
+    const to = shifted(shift, indentAt(source, stmt.span.start));
+    result.push({ span: { start: stmt.span.start, end: stmt.span.start }, text: lost.map((comment) => `${commentText(source, comment, to)}\n${to}`).join('') });
+  }
+  return result;
+}

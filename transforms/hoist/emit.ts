@@ -1,0 +1,273 @@
+/**
+ * The edit: the loop is replaced by one branch with a copy of the loop in each arm.
+ *
+ *     #pragma unroll 4                       if (flat) {
+ *     for (…) {                                  #pragma unroll 4
+ *         A                                      for (…) {
+ *         if (flat) B                                A
+ *         else C                                     B
+ *         D                                          D
+ *     }                                          }
+ *                                            } else { … }
+ *
+ * Each condition is evaluated once, at the place of the edit. A copy that would do nothing is not written.
+ */
+import type { Loop } from '../../src/analysis/facts.js';
+import type { Edit, Span } from '../../src/source/types.js';
+import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
+import {
+  chainText, commentsIn, copyText, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
+  type ChainArm, type Shift, type Style,
+} from '../lib/text.js';
+import type { Change, TransformContext } from '../lib/types.js';
+import { copyOf, type ExprChoice } from './copy.js';
+import { headDroppable, restOf, type Outcome } from './empty-loop.js';
+import { needsParentheses } from './entry.js';
+import type { Level } from './legal.js';
+import { decidedBy, polarity, type Branch } from './shape.js';
+
+/** The copies of a loop, in the order of the arms; false where nothing need be written. */
+export interface Copies {
+  readonly outcomes: readonly Outcome[];
+  readonly written: readonly boolean[];
+}
+
+/** What the arms of the hoisted branch know, and which of their copies have anything to do. */
+export function copiesOf(context: TransformContext, level: Level): Copies {
+  const outcomes = outcomesOf(level);
+  const { facts } = context;
+  const written = outcomes.map((outcome) => restOf(facts, level.loop.body, outcome) === 'something' || !headDroppable(facts, level.loop));
+  return { outcomes, written };
+}
+
+function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
+  const moved = new Set(shared);
+  switch (branch.kind) {
+    case 'if': {
+      // In copy k the first k tests failed and test k holds; in the last copy all failed.
+      const outcomes: Outcome[] = [];
+      for (let k = 0; k <= branch.links.length; k++) {
+        const truth = new Map<IfStmt, boolean>();
+        branch.links.slice(0, k + 1).forEach((link, j) => {
+          for (const { stmt, negated } of decidedBy(link.condition, loop)) truth.set(stmt, (j === k) !== negated);
+        });
+        outcomes.push({ truth, taken: null, moved });
+      }
+      return outcomes;
+    }
+    case 'switch': {
+      const arms: (SwitchArm | null)[] = [...branch.stmt.arms];
+      if (!branch.stmt.arms.some((arm) => arm.labels.includes(null))) arms.push(null);
+      return arms.map((arm) => ({ truth: new Map(), taken: { stmt: branch.stmt, arm }, moved }));
+    }
+    case 'ternary':
+      return [true, false].map((value) => {
+        const truth = new Map<IfStmt, boolean>();
+        for (const { stmt, negated } of decidedBy(branch.expr.condition, loop)) truth.set(stmt, value !== negated);
+        return { truth, taken: null, moved };
+      });
+    default: {
+      const never: never = branch;
+      return never;
+    }
+  }
+}
+
+/** The edits for a legal level. */
+export function emitHoist(context: TransformContext, level: Level): Change {
+  const { loop, branch } = level;
+  const { source } = context.unit;
+  const { facts } = context;
+  const style = styleOf(source, facts.function);
+  const region = extentOf(source, loop);
+  const place = placeOf(context, loop, region, style);
+  const inner = place.indent + style.unit;
+  const { outcomes, written } = copiesOf(context, level);
+  if (!written.includes(true)) return { edits: [], reads: [] };
+
+  const copies = outcomes.map((outcome, k) => {
+    if (written[k] === false) return null;
+    const depth = branch.kind === 'switch' ? place.indent + switchIndent(context, branch, style).body : inner;
+    const shift: Shift = { from: indentAt(source, region.start), to: depth };
+    return depth + copyOf(facts, loop, shift, outcome, choiceOf(branch, k));
+  });
+  const body = branch.kind === 'switch' ? switchText(context, branch, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
+  const shared = level.shared.map((decl) => `__shared__${textOf(source, decl.span).startsWith('__shared__') ? textOf(source, decl.span).slice('__shared__'.length) : ` ${textOf(source, decl.span)}`};\n${place.indent}`);
+  const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${body}${place.after}` }];
+  const reads = [{ file: source.realPath, start: region.start, end: region.end }];
+  for (const test of branch.kind === 'switch' ? [branch.stmt.condition] : branch.kind === 'ternary' ? [branch.expr.condition] : branch.links.map((link) => link.condition)) {
+    for (const read of facts.invariant(test, loop).reads) reads.push({ file: read.file, start: read.start, end: read.end });
+  }
+  return { edits, reads };
+}
+
+function choiceOf(branch: Branch, k: number): ExprChoice | null {
+  if (branch.kind !== 'ternary') return null;
+  return { stmt: branch.stmt, outer: branch.outer, condition: branch.expr.condition, arm: k === 0 ? branch.expr.then : branch.expr.else };
+}
+
+// -------------------------------------------------------------------------------------------------------------- heads
+
+function ifText(context: TransformContext, level: Level, copies: readonly (string | null)[], indent: string, style: Style): string {
+  const heads = headsOf(context, level, indent, style);
+  const last = copies.length - 1;
+  const first = copies[0] ?? null;
+  const only = copies[last] ?? null;
+  if (last === 1 && first === null && only !== null) {
+    return chainText(style, indent, [{ head: negatedHead(context, level, indent, style), lines: only }]);
+  }
+  const arms: ChainArm[] = [];
+  copies.forEach((copy, k) => {
+    if (k < last) arms.push({ head: heads[k] ?? null, lines: copy ?? '' });
+    else if (copy !== null) arms.push({ head: null, lines: copy });
+  });
+  // Trailing tests whose copies are empty decide nothing once no else is left.
+  while (arms.length > 1 && arms.at(-1)?.lines === '') arms.pop();
+  return chainText(style, indent, arms);
+}
+
+/** `if (…)` for each test. A condition that is taken over whole keeps its spelling. */
+function headsOf(context: TransformContext, level: Level, indent: string, style: Style): readonly string[] {
+  const { branch, guards } = level;
+  const { source } = context.unit;
+  if (branch.kind === 'switch') return [];
+  if (branch.kind === 'ternary') return [`if${style.keywordSpace}(${joinTests(guards, conditionText(context, branch.expr.condition, indent), branch.expr.condition)})`];
+  return branch.links.map((link) => {
+    if (guards.length === 0) return copyText(source, { start: link.span.start, end: link.headSpan.end }, { from: indentAt(source, link.span.start), to: indent });
+    return `if${style.keywordSpace}(${joinTests(guards, conditionText(context, link.condition, indent), link.condition)})`;
+  });
+}
+
+function conditionText(context: TransformContext, condition: Expr, indent: string): string {
+  const { source } = context.unit;
+  return copyText(source, condition.span, { from: indentAt(source, condition.span.start), to: indent });
+}
+
+function joinTests(guards: Level['guards'], text: string, condition: Expr): string {
+  const whole = guards.length > 0 && needsParentheses(condition) ? `(${text})` : text;
+  return [...guards.map((guard) => guard.text), whole].join(' && ');
+}
+
+/** `if (!c)` in the shortest spelling that is surely right. */
+function negatedHead(context: TransformContext, level: Level, indent: string, style: Style): string {
+  const { branch, guards } = level;
+  const condition = branch.kind === 'ternary' ? branch.expr.condition : branch.kind === 'if' ? branch.stmt.condition : null;
+  if (condition === null) throw new Error('internal: a switch has no negation');
+  const text = negation(context, condition, indent);
+  return `if${style.keywordSpace}(${[...guards.map((guard) => guard.text), text].join(' && ')})`;
+}
+
+const OPPOSITE: Readonly<Record<string, string>> = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+
+function negation(context: TransformContext, condition: Expr, indent: string): string {
+  const { source } = context.unit;
+  let plain = condition;
+  while (plain.kind === 'paren') plain = plain.inner;
+  if (plain.kind === 'unary' && plain.op === '!') {
+    const { core, negated } = polarity(plain);
+    // `!x` negated is `x`, if `x` may stand beside `&&`.
+    if (negated && strip(plain.operand) === core && (plain.operand.kind === 'paren' || isPrimary(plain.operand))) {
+      return conditionText(context, plain.operand.kind === 'paren' && isPrimary(plain.operand.inner) ? plain.operand.inner : plain.operand, indent);
+    }
+  }
+  if (plain.kind === 'binary') {
+    const opposite = OPPOSITE[plain.op];
+    const integers = [plain.left, plain.right].every((side) => side.type.kind === 'int' || side.type.kind === 'bool');
+    // Of floating values only == and != have an opposite: NaN is neither less nor not less.
+    const known = plain.left.type.kind !== 'record' && plain.right.type.kind !== 'record' && plain.left.type.kind !== 'unknown' && plain.right.type.kind !== 'unknown'
+      && plain.left.type.kind !== 'dependent' && plain.right.type.kind !== 'dependent';
+    if (opposite !== undefined && (integers || (known && (plain.op === '==' || plain.op === '!=')))) {
+      const shift = { from: indentAt(source, plain.span.start), to: indent };
+      return copyText(source, plain.span, shift, [{ span: plain.opSpan, text: opposite }]);
+    }
+  }
+  const text = conditionText(context, plain, indent);
+  return isPrimary(plain) ? `!${text}` : `!(${text})`;
+}
+
+function isPrimary(expr: Expr): boolean {
+  return expr.kind === 'ref' || expr.kind === 'member' || expr.kind === 'index' || expr.kind === 'call' || expr.kind === 'literal' || expr.kind === 'coordinate';
+}
+
+// ------------------------------------------------------------------------------------------------------------- switch
+
+/** How deep labels and bodies stand below the `switch`, as the source has it. */
+function switchIndent(context: TransformContext, branch: Extract<Branch, { kind: 'switch' }>, style: Style): { readonly label: string; readonly body: string } {
+  const { source } = context.unit;
+  const outer = indentAt(source, branch.stmt.span.start);
+  const arm = branch.stmt.arms[0];
+  const own = arm !== undefined && startsLine(source, arm.span.start) ? indentAt(source, arm.span.start) : outer;
+  const label = own.startsWith(outer) ? own.slice(outer.length) : '';
+  return { label, body: label + style.unit };
+}
+
+function switchText(context: TransformContext, branch: Extract<Branch, { kind: 'switch' }>, copies: readonly (string | null)[], indent: string, style: Style): string {
+  const { source } = context.unit;
+  const { stmt } = branch;
+  const depth = switchIndent(context, branch, style);
+  const label = indent + depth.label;
+  const body = indent + depth.body;
+  const lines: string[] = [];
+  copies.forEach((copy, k) => {
+    const arm = stmt.arms[k];
+    if (arm === undefined && copy === null) return;
+    for (const comment of commentsAbove(context, branch, k)) lines.push(label + copyText(source, comment, { from: indentAt(source, comment.start), to: label }));
+    for (const value of arm?.labels ?? [null]) lines.push(`${label}${value === null ? 'default' : `case ${textOf(source, value.span)}`}:`);
+    if (copy !== null) lines.push(copy);
+    lines.push(`${body}break;`);
+  });
+  const head = copyText(source, { start: stmt.span.start, end: stmt.headSpan.end }, { from: indentAt(source, stmt.span.start), to: indent });
+  return `${head}${style.bracesOnOwnLine ? `\n${indent}` : ' '}{\n${lines.join('\n')}\n${indent}}`;
+}
+
+/** Comments between the end of the arm before and the labels of an arm. */
+function commentsAbove(context: TransformContext, branch: Extract<Branch, { kind: 'switch' }>, k: number): readonly Span[] {
+  const { source } = context.unit;
+  const arm = branch.stmt.arms[k];
+  if (arm === undefined) return [];
+  const last = branch.stmt.arms[k - 1]?.body.at(-1);
+  const start = last === undefined ? branch.stmt.bodySpan.start : withTrailingComments(source, last.span.end);
+  return commentsIn(source, { start, end: arm.span.start });
+}
+
+// -------------------------------------------------------------------------------------------------------------- place
+
+interface Place {
+  readonly span: Span;
+  /** Indentation of the new branch. */
+  readonly indent: string;
+  readonly before: string;
+  readonly after: string;
+  /** Braces that the parent needs. */
+  readonly edits: readonly Edit[];
+}
+
+/** Where the branch comes to stand: in a list of statements where the loop stood; below a bare head in new braces. */
+function placeOf(context: TransformContext, loop: Loop, region: Span, style: Style): Place {
+  const { source } = context.unit;
+  const parent = context.facts.parent(loop);
+  const indent = indentAt(source, region.start);
+  const headEnd = parent === null ? null : bareHeadEnd(parent as Stmt, loop);
+  if (parent === null || headEnd === null) return { span: region, indent, before: '', after: '', edits: [] };
+
+  const outer = indentAt(source, headEnd - 1);
+  const open = style.bracesOnOwnLine ? `\n${outer}{` : ' {';
+  const inner = startsLine(source, region.start) && indent !== outer ? indent : outer + style.unit;
+  const after = `\n${outer}}`;
+  if (source.text.slice(headEnd, region.start).trim() === '') {
+    return { span: { start: headEnd, end: region.end }, indent: inner, before: `${open}\n${inner}`, after, edits: [] };
+  }
+  // A comment stands between: the brace goes in front of it.
+  return { span: region, indent: inner, before: startsLine(source, region.start) ? '' : `\n${inner}`, after, edits: [{ file: source.realPath, span: { start: headEnd, end: headEnd }, text: open }] };
+}
+
+/** Where the head of a braceless parent ends; null if the loop stands in a list of statements. */
+function bareHeadEnd(parent: Stmt, loop: Loop): number | null {
+  switch (parent.kind) {
+    case 'if': return parent.then === loop ? parent.headSpan.end : parent.elseSpan?.end ?? null;
+    case 'for': case 'while': case 'range-for': return parent.headSpan.end;
+    case 'do': return parent.span.start + 2;
+    default: return null;
+  }
+}
+

@@ -1,0 +1,167 @@
+/**
+ * A loop's entry test, restated in front of the loop: what its test says when the loop is reached, with the counters' first values
+ * put in. A condition that may fault is evaluated early only under this test.
+ */
+import { isStmt, walk } from '../../src/analysis/children.js';
+import type { FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
+import type { Expr, RefExpr, Type } from '../../src/syntax/tree.js';
+import { sameType } from '../lib/equality.js';
+import { commaList, describeLoop, variableOf } from '../lib/loops.js';
+import { copyText, type Replacement } from '../lib/text.js';
+
+export type Entry =
+  /** The first iteration surely runs. */
+  | { readonly kind: 'certain'; readonly why: string }
+  /** It runs exactly if `text` holds; `exprs` are what the text is made of. */
+  | { readonly kind: 'tested'; readonly text: string; readonly exprs: readonly Expr[] }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** What decides whether the loop is entered. */
+export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
+  if (loop.kind === 'do') return { kind: 'certain', why: 'a do loop runs at least once' };
+  if (loop.kind === 'range-for') return { kind: 'unknown', why: 'the range may be empty' };
+  if (loop.conditionDecl !== null) return { kind: 'unknown', why: 'the test declares a variable' };
+  const test = loop.condition;
+  if (test === null) return { kind: 'certain', why: 'the loop has no test of its own' };
+  if (facts.constant(test) !== null && facts.constant(test) !== 0n) return { kind: 'certain', why: 'the test is constant' };
+  if (surelyEntered(facts, loop)) return { kind: 'certain', why: 'the counter starts inside its bound' };
+
+  const values = loop.kind === 'for' ? firstValues(loop) : new Map<Variable, Expr>();
+  if (values === null) return { kind: 'unknown', why: 'the values on entry cannot be restated in front of the loop' };
+  const uses = usesOf(test, values);
+  const { source } = facts.unit;
+  const rest = partsWithout(test, uses);
+  if (rest === null) return { kind: 'unknown', why: 'the test uses the counter as more than an operand of arithmetic' };
+  const replacements: Replacement[] = [];
+  const exprs: Expr[] = [...rest];
+  for (const use of uses) {
+    const value = values.get(variableIn(use));
+    if (value === undefined) continue;
+    if (!sameMeaning(facts, value, use, test)) return { kind: 'unknown', why: `the first value of ${use.name} changes its type when it is stored` };
+    if (facts.effects(value).assigns.size > 0) return { kind: 'unknown', why: `the first value of ${use.name} has effects` };
+    const text = source.text.slice(value.span.start, value.span.end);
+    replacements.push({ span: use.span, text: value.kind === 'literal' || value.kind === 'ref' || value.kind === 'paren' ? text : `(${text})` });
+    exprs.push(value);
+  }
+  for (const [variable, value] of values) {
+    for (const other of values.values()) if (other !== value && usesVariable(other, variable)) return { kind: 'unknown', why: 'one first value depends on another' };
+  }
+  const text = copyText(source, test.span, { from: '', to: '' }, replacements);
+  return { kind: 'tested', text: needsParentheses(test) ? `(${text})` : text, exprs };
+}
+
+function surelyEntered(facts: FunctionFacts, loop: Loop): boolean {
+  const count = describeLoop(facts, loop);
+  if (!count.simple || count.start === null || count.otherTests.length > 0) return false;
+  const start = facts.constant(count.start);
+  const bound = facts.constant(count.bound);
+  if (start === null || bound === null) return false;
+  switch (count.comparison) {
+    case '<': return start < bound;
+    case '<=': return start <= bound;
+    case '>': return start > bound;
+    case '>=': return start >= bound;
+    case '!=': return start !== bound;
+    default: {
+      const never: never = count.comparison;
+      return never;
+    }
+  }
+}
+
+/** Variables that the head of a `for` gives a value, with it; null if the head does something else. */
+function firstValues(loop: Extract<Loop, { kind: 'for' }>): ReadonlyMap<Variable, Expr> | null {
+  const values = new Map<Variable, Expr>();
+  if (loop.init.kind === 'declare') {
+    for (const variable of loop.init.variables) {
+      if (variable.init === null || variable.opaqueInit || variable.initStyle !== 'equals') return null;
+      values.set(variable, variable.init);
+    }
+  } else if (loop.init.kind === 'expression') {
+    for (const part of commaList(loop.init.expression)) {
+      const target = part.kind === 'assign' && part.op === null ? variableOf(part.target) : null;
+      if (part.kind !== 'assign' || target === null || values.has(target)) return null;
+      values.set(target, part.value);
+    }
+  }
+  return values;
+}
+
+function usesOf(test: Expr, values: ReadonlyMap<Variable, Expr>): readonly RefExpr[] {
+  const result: RefExpr[] = [];
+  walk(test, (node) => {
+    if (!isStmt(node) && node.kind === 'ref' && node.decl !== null && (node.decl.kind === 'variable' || node.decl.kind === 'parameter') && values.has(node.decl)) result.push(node);
+    return true;
+  });
+  return result;
+}
+
+/**
+ * The largest parts of a test that hold none of the uses. Null if what joins them is more than arithmetic and comparison: then the
+ * test with values put in could do what its parts do not (load, fault, call).
+ */
+function partsWithout(test: Expr, uses: readonly RefExpr[]): readonly Expr[] | null {
+  const within = (expr: Expr): boolean => uses.some((use) => use.span.start >= expr.span.start && use.span.end <= expr.span.end);
+  const parts: Expr[] = [];
+  const visit = (expr: Expr): boolean => {
+    if (uses.some((use) => use === expr)) return true;
+    if (!within(expr)) {
+      parts.push(expr);
+      return true;
+    }
+    switch (expr.kind) {
+      case 'paren': return visit(expr.inner);
+      case 'unary': return expr.op !== '*' && expr.op !== '&' && visit(expr.operand);
+      case 'cast': return visit(expr.operand);
+      case 'binary': return expr.op !== '/' && expr.op !== '%' && expr.op !== '<<' && expr.op !== '>>' && visit(expr.left) && visit(expr.right);
+      default: return false;
+    }
+  };
+  return visit(test) ? parts : null;
+}
+
+function variableIn(use: RefExpr): Variable {
+  if (use.decl === null || (use.decl.kind !== 'variable' && use.decl.kind !== 'parameter')) throw new Error(`internal: ${use.name} is not a variable`);
+  return use.decl;
+}
+
+function usesVariable(expr: Expr, variable: Variable): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === 'ref' && node.decl === variable) found = true;
+    return !found;
+  });
+  return found;
+}
+
+/**
+ * The value may stand in the test in place of the variable: they have one type, or the value is a small literal that a comparison
+ * converts like the variable.
+ */
+function sameMeaning(facts: FunctionFacts, value: Expr, use: RefExpr, test: Expr): boolean {
+  const variable = use.type;
+  if (sameType(value.type, variable)) return true;
+  const constant = facts.constant(value);
+  if (constant === null || constant < 0n || constant > 0x7fffffffn || variable.kind !== 'int' || value.type.kind !== 'int') return false;
+  const partner = partnerOf(test, use);
+  return partner !== null && sameType(partner, variable);
+}
+
+/** Type of what the use is compared with, if it stands directly in a comparison. */
+function partnerOf(test: Expr, use: RefExpr): Type | null {
+  let result: Type | null = null;
+  walk(test, (node) => {
+    if (node.kind === 'binary' && (node.op === '<' || node.op === '<=' || node.op === '>' || node.op === '>=' || node.op === '!=')) {
+      if (node.left === use) result = node.right.type;
+      else if (node.right === use) result = node.left.type;
+    }
+    return result === null;
+  });
+  return result;
+}
+
+/** True if the text binds less tightly than `&&`, on either side of it. */
+export function needsParentheses(expr: Expr): boolean {
+  if (expr.kind === 'binary') return expr.op === '||' || expr.op === ',';
+  return expr.kind === 'conditional' || expr.kind === 'assign';
+}

@@ -1,0 +1,145 @@
+/**
+ * What a hoist gains. Per iteration and warp, with A and D the statements around the branch and B, C its arms:
+ *
+ *     one way for the whole warp     before A + test + B|C + D                  after A + B|C + D
+ *     lanes take both ways           before A + test + B + C + D                after 2A + B + C + 2D
+ *
+ * The compiler unswitches a loop by itself on a condition that is uniform for the block when the arms are small, the loop holds no
+ * barrier and no store meets what the condition reads: then nothing is left to gain. Figures were measured on one H200.
+ */
+import { atLeast, joinScope, type Scope } from '../../src/analysis/facts.js';
+import type { Stmt } from '../../src/syntax/tree.js';
+import type { Estimate, TransformContext } from '../lib/types.js';
+import type { Level } from './legal.js';
+import { testsOf, type Branch } from './shape.js';
+
+/** Issued instructions of a branch that stays: compare, jump, and convergence bookkeeping where lanes may part. */
+const UNIFORM_BRANCH = 2;
+const LANE_BRANCH = 4;
+/** Counter, test and jump of a loop, per iteration. */
+const LOOP_HEAD = 3;
+/** Arms up to this many instructions do not keep the compiler from unswitching. */
+const SMALL_ARMS = 64;
+
+interface Costs {
+  /** A and D of the loops from the branch out to the loop it leaves, per iteration of the innermost. */
+  readonly around: number;
+  readonly test: number;
+  readonly arms: readonly number[];
+  readonly trips: number;
+}
+
+/** The widest group of threads for which all tests agree; `lane` if not known. */
+export function scopeOf(context: TransformContext, branch: Branch): Scope {
+  let scope: Scope = 'constant';
+  for (const test of testsOf(branch)) {
+    const verdict = context.facts.scope(test);
+    scope = joinScope(scope, verdict.known ? verdict.value : 'lane');
+  }
+  return scope;
+}
+
+/** Instructions of one iteration of a loop besides what it does in the inner statement that is kept apart. */
+export function aroundCost(context: TransformContext, loop: Level['loop'], inner: Stmt): number {
+  const { facts } = context;
+  return Math.max(0, facts.cost(loop.body).instructions - facts.cost(inner).instructions);
+}
+
+/** What keeping the branch costs an iteration. */
+export function branchCost(context: TransformContext, branch: Branch, scope: Scope): number {
+  let cost = atLeast(scope, 'warp') ? UNIFORM_BRANCH : LANE_BRANCH;
+  for (const test of testsOf(branch)) cost += context.facts.cost(test).instructions;
+  return cost;
+}
+
+export function estimateHoist(context: TransformContext, level: Level, path: readonly Stmt[]): Estimate {
+  const { branch, loop } = level;
+  const { facts } = context;
+  const scope = scopeOf(context, branch);
+  const costs = costsOf(context, level, path);
+  const sum = costs.arms.reduce((a, b) => a + b, 0);
+  const mean = sum / Math.max(1, costs.arms.length);
+  const tested = branchCost(context, branch, scope);
+  const uniform = atLeast(scope, 'warp');
+  const perIteration = uniform
+    ? { before: costs.around + LOOP_HEAD + tested + mean, after: costs.around + LOOP_HEAD + mean }
+    : { before: costs.around + LOOP_HEAD + tested + sum, after: 2 * costs.around + 2 * LOOP_HEAD + sum };
+  const before = Math.round(perIteration.before * costs.trips);
+  const after = Math.round(perIteration.after * costs.trips) + tested;
+  const ratio = before / Math.max(1, after);
+  const provider = facts.cost(loop).provider;
+  const base = { instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider };
+
+  if (branch.kind === 'ternary' && branchless(context, branch)) {
+    return { ...base, speedup: 1, low: 0.98, high: 1.03, pays: false, reason: 'the arms are so short that the compiler makes a select of them' };
+  }
+  if (uniform) {
+    if (atLeast(scope, 'block') && compilerUnswitches(context, level, sum)) {
+      return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1.02, pays: true, reason: 'legal, but the compiler already takes this condition out of the loop' };
+    }
+    const high = Math.min(1.6, Math.max(1.01, ratio));
+    const reason = atLeast(scope, 'block')
+      ? 'the compiler leaves this test in the loop, and every thread of the block decides it alike'
+      : 'the compiler does not see that the warp agrees; each copy of the loop runs without the test';
+    return { ...base, speedup: round(1 + (high - 1) / 2), low: 1, high: round(high), pays: true, reason };
+  }
+  const pays = costs.around < tested;
+  const reason = pays
+    ? 'lanes part once in front of the loop and no longer in every iteration'
+    : `lanes take both copies, so the statements around the branch (about ${Math.round(costs.around)} instructions) run twice; the branch costs about ${tested}`;
+  return { ...base, speedup: round(Math.min(1.15, ratio)), low: round(Math.min(0.95, ratio)), high: round(Math.min(1.3, Math.max(ratio, 1))), breakEven: `statements around the branch below ${tested} instructions an iteration`, pays, reason };
+}
+
+function costsOf(context: TransformContext, { branch, loop }: Level, path: readonly Stmt[]): Costs {
+  const { facts } = context;
+  let around = 0;
+  let inner: Stmt = branch.stmt;
+  let trips = 1;
+  // From the branch outwards: each loop's own statements, shared out over the iterations of the loops inside it.
+  for (const outer of path) {
+    if (outer.kind !== 'for' && outer.kind !== 'while' && outer.kind !== 'do' && outer.kind !== 'range-for') continue;
+    around += aroundCost(context, outer, inner) / trips;
+    trips *= Math.max(1, facts.trips(outer).count);
+    inner = outer;
+    if (outer === loop) break;
+  }
+  return { around, test: testsOf(branch).reduce((cost, test) => cost + facts.cost(test).instructions, 0), arms: armCosts(context, branch), trips };
+}
+
+function armCosts(context: TransformContext, branch: Branch): readonly number[] {
+  const { facts } = context;
+  switch (branch.kind) {
+    case 'if': {
+      const last = branch.links.at(-1)?.else ?? null;
+      return [...branch.links.map((link) => facts.cost(link.then).instructions), last === null ? 0 : facts.cost(last).instructions];
+    }
+    case 'switch': return branch.stmt.arms.map((arm) => arm.body.reduce((cost, stmt) => cost + facts.cost(stmt).instructions, 0));
+    case 'ternary': return [facts.cost(branch.expr.then).instructions, facts.cost(branch.expr.else).instructions];
+    default: {
+      const never: never = branch;
+      return never;
+    }
+  }
+}
+
+/** Both arms of a `?:` are a few operations without calls or memory. */
+function branchless(context: TransformContext, branch: Extract<Branch, { kind: 'ternary' }>): boolean {
+  return [branch.expr.then, branch.expr.else].every((arm) => {
+    const cost = context.facts.cost(arm);
+    return cost.predicated || cost.instructions <= 7;
+  });
+}
+
+/** Small arms, no barrier or collective, and no store that may change what the tests load. */
+function compilerUnswitches(context: TransformContext, { branch, loop }: Level, arms: number): boolean {
+  const { facts } = context;
+  const effects = facts.effects(loop);
+  if (arms > SMALL_ARMS || effects.barriers.length + effects.collectives.length + effects.unknownCalls.length + effects.asm.length > 0) return false;
+  const loads = testsOf(branch).flatMap((test) => facts.effects(test).accesses);
+  const stores = effects.accesses.filter((access) => access.kind !== 'read');
+  return !loads.some((load) => stores.some((store) => facts.mayAlias(load, store)));
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

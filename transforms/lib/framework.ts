@@ -1,0 +1,111 @@
+/**
+ * From a site to an outcome: obligations, grants, estimate, edit. A transform cannot be talked past this: the edit is made only
+ * if every obligation is proved, or assumed under a grant in force.
+ */
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { Unit } from '../../src/syntax/tree.js';
+import { editDisjoint, parsed } from './common-obligations.js';
+import { grantsInForce } from './grants.js';
+import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
+
+/** `compact:grid,order=keep` taken apart. `ok` is false if the text does not have that form. */
+export interface TransformSpec {
+  readonly name: string;
+  readonly variant: string | null;
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/**
+ * Takes one transform with its variant and options apart. Options follow the variant: `name`, `name:variant`,
+ * `name:variant,key=value`, `name:key=value`. Returns null if a part is empty or an option has no `=`.
+ */
+export function parseSpec(text: string): TransformSpec | null {
+  const colon = text.indexOf(':');
+  const name = (colon < 0 ? text : text.slice(0, colon)).trim();
+  if (name === '') return null;
+  const parts = colon < 0 ? [] : text.slice(colon + 1).split(',').map((part) => part.trim());
+  let variant: string | null = null;
+  const options = new Map<string, string>();
+  for (const [index, part] of parts.entries()) {
+    const equals = part.indexOf('=');
+    if (part === '' || equals === 0) return null;
+    if (equals > 0) options.set(part.slice(0, equals), part.slice(equals + 1));
+    else if (index === 0) variant = part;
+    else return null;
+  }
+  return { name, variant, options };
+}
+
+export interface ContextOptions {
+  readonly variant?: string | null;
+  readonly options?: ReadonlyMap<string, string>;
+  /** Grants in force; the default ones if absent. */
+  readonly grants?: ReadonlySet<string>;
+}
+
+/** What a transform needs to look at one function. */
+export function contextFor(facts: FunctionFacts, unit: Unit, { variant = null, options = new Map<string, string>(), grants = grantsInForce() }: ContextOptions = {}): TransformContext {
+  return { facts, unit, variant, options, grants };
+}
+
+export interface EvaluateOptions {
+  /** Report a legal site as `applied` although the estimate says that it does not pay. */
+  readonly evenIfItLoses?: boolean;
+}
+
+/** What becomes of a site. `deferred` is never returned here: conflicts between changes show only when they are planned together. */
+export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context: TransformContext, { evenIfItLoses = false }: EvaluateOptions = {}): Outcome {
+  const stated = [parsed(context), ...transform.obligations(site, context)];
+  const obligations = unique(stated.map((obligation) => underGrants(obligation, context.grants)));
+  const outcome = { transform: transform.name, site, obligations };
+  if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
+
+  const estimate = transform.estimate(site, context);
+  const change = transform.emit(site, context);
+  const whole = [...obligations, checkedEdits(change, site)];
+  if (!whole.every(holds)) return { ...outcome, obligations: whole, status: 'refused', estimate, change: null, reason: null };
+  if (!estimate.pays && !evenIfItLoses) return { ...outcome, obligations: whole, status: 'skipped', estimate, change, reason: estimate.reason };
+  return { ...outcome, obligations: whole, status: 'applied', estimate, change, reason: null };
+}
+
+/** All sites of a transform in one function with what becomes of them, in the order of the text. */
+export function evaluateFunction<S>(transform: Transform<S>, context: TransformContext, options: EvaluateOptions = {}): readonly Outcome[] {
+  if (context.facts.function.body === null) return [];
+  return [...transform.match(context)]
+    .sort((a, b) => a.branch.span.start - b.branch.span.start)
+    .map((site) => evaluateSite(transform, site, context, options));
+}
+
+/** True if the obligation lets an edit through. Only meaningful for obligations that went through `underGrants`. */
+export function holds(obligation: Obligation): boolean {
+  return obligation.status === 'proved' || obligation.status === 'assumed';
+}
+
+/** The obligations that stopped an outcome. */
+export function refusals(outcome: Outcome): readonly Obligation[] {
+  return outcome.obligations.filter((obligation) => !holds(obligation));
+}
+
+/** An assumption whose grant is not in force is unknown; the remedy names the grant. */
+function underGrants(obligation: Obligation, grants: ReadonlySet<string>): Obligation {
+  if (obligation.status !== 'assumed') return obligation;
+  if (obligation.grant !== null && grants.has(obligation.grant)) return obligation;
+  return { ...obligation, status: 'unknown', remedy: obligation.grant === null ? null : `--allow ${obligation.grant}` };
+}
+
+/** One entry an obligation: a transform may state again what the framework stated before. */
+function unique(obligations: readonly Obligation[]): readonly Obligation[] {
+  const byId = new Map<string, Obligation>();
+  const rank = { refuted: 0, unknown: 1, assumed: 2, proved: 3 } as const;
+  for (const obligation of obligations) {
+    const known = byId.get(obligation.id);
+    if (known === undefined || rank[obligation.status] < rank[known.status]) byId.set(obligation.id, obligation);
+  }
+  return [...byId.values()];
+}
+
+function checkedEdits(change: Change, site: Site): Obligation {
+  const disjoint = editDisjoint(change.edits, site.line);
+  if (change.edits.length === 0) return { ...disjoint, status: 'unknown', text: 'no edit came out' };
+  return disjoint;
+}
