@@ -57,7 +57,11 @@ class Matcher {
   readonly #arms = new Map<number, ArmShape>();
   readonly #frames: Frame[] = [];
   #stack: number[] = [];
+  /** The last element of the stack; -1 if it is empty. */
+  #top = -1;
   #last = -1;
+  /** True until the open arms have seen their first token. */
+  #awaitsFirst = false;
 
   constructor(private readonly tokens: Tokens, private readonly groups: ReadonlyMap<number, Group>, private readonly directiveKinds: readonly string[]) {
     this.#match = new Int32Array(tokens.count).fill(-1);
@@ -67,26 +71,25 @@ class Matcher {
 
   run(): Brackets {
     const { tokens } = this;
+    const previous = this.#previous;
+    const enclosing = this.#enclosing;
     let directive = 0;
     for (let i = 0; i < tokens.count; i++) {
-      if (tokens.kind(i) === TokenKind.directive) {
-        this.#note(i);
-        this.#directive(directive++);
-        this.#note(i);
-        continue;
-      }
-      this.#note(i);
-      const frame = this.#frames[this.#frames.length - 1];
-      if (frame && frame.first < 0) frame.first = i;
-      if (tokens.kind(i) === TokenKind.punctuation) this.#punctuation(i);
+      const kind = tokens.kind(i);
+      if (kind === TokenKind.directive) this.#directive(directive++);
+      previous[i] = this.#last;
+      enclosing[i] = this.#top;
+      if (kind === TokenKind.directive) continue;
+      if (this.#awaitsFirst) this.#firstOfArm(i);
+      if (kind === TokenKind.punctuation) this.#punctuation(i);
       this.#last = i;
     }
-    return { match: this.#match, previous: this.#previous, enclosing: this.#enclosing, braces: this.#braces, arms: this.#arms };
+    return { match: this.#match, previous, enclosing, braces: this.#braces, arms: this.#arms };
   }
 
-  #note(i: number): void {
-    this.#previous[i] = this.#last;
-    this.#enclosing[i] = this.#stack[this.#stack.length - 1] ?? -1;
+  #firstOfArm(i: number): void {
+    for (const frame of this.#frames) if (frame.first < 0) frame.first = i;
+    this.#awaitsFirst = false;
   }
 
   #punctuation(i: number): void {
@@ -94,17 +97,18 @@ class Matcher {
       case 40: // (
       case 91: // [
         this.#stack.push(i);
+        this.#top = i;
         return;
       case 123: // {
         this.#braces.set(i, this.#braceKind(i));
         this.#stack.push(i);
+        this.#top = i;
         return;
       case 41: return this.#close(i, 40);
       case 93: return this.#close(i, 91);
       case 125: return this.#close(i, 123);
       case 59: { // ; — a brace that holds statements is no initialiser, whatever stands before it
-        const top = this.#stack[this.#stack.length - 1] ?? -1;
-        if (this.#braces.get(top) === 'initializer') this.#braces.set(top, 'block');
+        if (this.#braces.get(this.#top) === 'initializer') this.#braces.set(this.#top, 'block');
         return;
       }
       default:
@@ -119,6 +123,7 @@ class Matcher {
     const open = stack[depth] ?? -1;
     if (depth < 0 || this.tokens.code(open) !== opener) return;
     stack.length = depth;
+    this.#top = stack[depth - 1] ?? -1;
     for (const frame of this.#frames) frame.lowest = Math.min(frame.lowest, depth);
     this.#match[open] = i;
     this.#match[i] = open;
@@ -130,6 +135,7 @@ class Matcher {
       const group = this.groups.get(index);
       if (!group) return;
       this.#frames.push({ group, before: this.#state(), arm: 0, lowest: this.#stack.length, first: -1, kept: null });
+      this.#awaitsFirst = true;
     } else if (kind === 'elif' || kind === 'else') {
       const frame = this.#frames[this.#frames.length - 1];
       if (!frame) return;
@@ -138,16 +144,14 @@ class Matcher {
       this.#restore(frame.before);
       frame.lowest = this.#stack.length;
       frame.first = -1;
+      this.#awaitsFirst = true;
     } else if (kind === 'endif') {
       const frame = this.#frames.pop();
       if (!frame) return;
       this.#endArm(frame);
       this.#restore(frame.kept ?? frame.before);
       const outer = this.#frames[this.#frames.length - 1];
-      if (outer) {
-        outer.lowest = Math.min(outer.lowest, this.#stack.length);
-        if (outer.first < 0) outer.first = frame.first;
-      }
+      if (outer) outer.lowest = Math.min(outer.lowest, this.#stack.length);
     }
   }
 
@@ -166,14 +170,14 @@ class Matcher {
 
   #restore(state: State): void {
     this.#stack = [...state.stack];
+    this.#top = state.stack[state.stack.length - 1] ?? -1;
     this.#last = state.previous;
   }
 
   #braceKind(i: number): BraceKind {
     const { tokens } = this;
     const before = this.#last;
-    const outer = this.#stack[this.#stack.length - 1] ?? -1;
-    const inInitializer = this.#braces.get(outer) === 'initializer';
+    const inInitializer = this.#braces.get(this.#top) === 'initializer';
     switch (tokens.kind(before)) {
       case TokenKind.punctuation: {
         const c = tokens.spelling(before);

@@ -46,7 +46,10 @@ interface OpenGroup {
   assumed: readonly string[];
 }
 
-/** Groups keyed by the index of their opening directive. `initial` holds the macros that are visible where the file starts. */
+/**
+ * Groups keyed by the index of their opening directive. `initial` holds the macros of the includes and the command line; those
+ * that the file itself defines may be among them, but come into being only where they stand.
+ */
 export function walkConditionals(source: SourceFile, initial: ReadonlyMap<string, MacroDefinition>, visitor: Visitor = {}): ReadonlyMap<number, Group> {
   return new Walk(source, initial, visitor).run();
 }
@@ -70,7 +73,7 @@ class Walk {
     const local = this.#local.get(name);
     if (local !== undefined) return local ?? undefined;
     const inherited = this.initial.get(name);
-    return inherited?.inactive ? undefined : inherited;
+    return inherited === undefined || inherited.inactive || inherited.file === this.source.realPath ? undefined : inherited;
   };
 
   #directive(directive: Directive, index: number): void {

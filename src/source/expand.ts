@@ -238,6 +238,6 @@ const SINGLE = new Set(['(', ')', '[', ']', '{', '}', ',', ';', '?', '~']);
 function wouldFuse(left: Piece, right: Piece): boolean {
   const leftOperator = left.kind === TokenKind.punctuation;
   const rightOperator = right.kind === TokenKind.punctuation;
-  if (leftOperator !== rightOperator) return left.text === '.' || (left.kind === TokenKind.number && right.text.startsWith('.'));
+  if (leftOperator !== rightOperator) return (left.text === '.' && right.kind === TokenKind.number) || (left.kind === TokenKind.number && right.text.startsWith('.'));
   return leftOperator ? !SINGLE.has(left.text) && !SINGLE.has(right.text) : true;
 }

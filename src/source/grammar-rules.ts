@@ -22,7 +22,9 @@ export function grammarRule(stream: Stream, patches: Patches, i: number, name: s
 function decltypeCall(stream: Stream, patches: Patches, i: number): number {
   const { tokens } = stream;
   const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
-  if (close < 0 || !(tokens.is(close + 1, '(') || tokens.is(close + 1, '{')) || stream.endsStatement(stream.previous(i))) return 0;
+  if (close < 0 || !(tokens.is(close + 1, '(') || tokens.is(close + 1, '{'))) return 0;
+  const before = stream.previous(i);
+  if (tokens.is(before, '->') || stream.endsStatement(before)) return 0;
   asName(stream, patches, i, close);
   return close + 1;
 }

@@ -4,17 +4,18 @@ import { ATTRIBUTES, BOUNDS, PRIMITIVE_TYPES, QUALIFIERS } from './words.js';
 
 const OTHER_WORDS = ['decltype', 'typeid', 'new', 'template', '_Pragma', '__pragma', '__restrict', '__volatile__'];
 
+/** Size of the filters: a power of two, small enough to copy for every snippet. */
+const SIZE = 4096;
+
 export class InterestingNames {
-  readonly #names = new Set<string>();
-  /** By first character (7 bits), length (5 bits) and last character (7 bits). */
-  readonly #filter = new Uint8Array(1 << 19);
+  readonly #macros = new Set<string>();
+  readonly #filter: Uint8Array;
 
   constructor(macros: Iterable<string>) {
-    for (const list of [QUALIFIERS, BOUNDS.keys(), ATTRIBUTES, PRIMITIVE_TYPES, OTHER_WORDS, macros]) {
-      for (const name of list) {
-        this.#names.add(name);
-        this.#filter[key(name.charCodeAt(0), name.length, name.charCodeAt(name.length - 1))] = 1;
-      }
+    this.#filter = WORD_FILTER.slice();
+    for (const name of macros) {
+      this.#macros.add(name);
+      this.#filter[hash(name, 0, name.length)] = 1;
     }
   }
 
@@ -22,12 +23,17 @@ export class InterestingNames {
   spelling(tokens: Tokens, i: number): string | null {
     const start = tokens.start(i);
     const end = tokens.end(i);
-    if (this.#filter[key(tokens.text.charCodeAt(start), end - start, tokens.text.charCodeAt(end - 1))] === 0) return null;
+    if (this.#filter[hash(tokens.text, start, end)] === 0) return null;
     const name = tokens.text.slice(start, end);
-    return this.#names.has(name) ? name : null;
+    return WORDS.has(name) || this.#macros.has(name) ? name : null;
   }
 }
 
-function key(first: number, length: number, last: number): number {
-  return ((first & 127) << 12) | ((length & 31) << 7) | (last & 127);
+/** By the first and last character and the length. */
+function hash(text: string, start: number, end: number): number {
+  return (text.charCodeAt(start) * 37 + text.charCodeAt(end - 1) * 101 + (end - start) * 769) & (SIZE - 1);
 }
+
+const WORDS: ReadonlySet<string> = new Set([...QUALIFIERS, ...BOUNDS.keys(), ...ATTRIBUTES, ...PRIMITIVE_TYPES, ...OTHER_WORDS]);
+const WORD_FILTER = new Uint8Array(SIZE);
+for (const word of WORDS) WORD_FILTER[hash(word, 0, word.length)] = 1;

@@ -25,7 +25,8 @@ export type MacroRole =
 const PLAIN: MacroRole = { kind: 'plain', ends: 'other' };
 
 export class MacroRoles {
-  readonly #objectLike = new Map<string, MacroRole>();
+  /** By name; for a function-like macro with its parameters as arguments. */
+  readonly #usual = new Map<string, MacroRole>();
 
   constructor(private readonly macros: ReadonlyMap<string, MacroDefinition>) {}
 
@@ -33,14 +34,17 @@ export class MacroRoles {
     return this.macros.get(name);
   }
 
-  /** `argumentTexts` null for an invocation without parentheses. `plain` if the macro cannot be expanded. */
-  role(macro: MacroDefinition, argumentTexts: readonly string[] | null): MacroRole {
-    if (macro.parameters !== null) return argumentTexts === null ? PLAIN : this.#compute(macro, argumentTexts);
-    const known = this.#objectLike.get(macro.name);
-    if (known) return known;
-    const role = this.#compute(macro, null);
-    this.#objectLike.set(macro.name, role);
-    return role;
+  /**
+   * `argumentTexts` gives the arguments of an invocation, null for one without parentheses. `plain` if the macro cannot be
+   * expanded. Arguments do not make a plain macro anything else: then they are not even split.
+   */
+  role(macro: MacroDefinition, argumentTexts: () => readonly string[] | null): MacroRole {
+    let usual = this.#usual.get(macro.name);
+    if (!usual) {
+      usual = this.#compute(macro, macro.parameters);
+      this.#usual.set(macro.name, usual);
+    }
+    return macro.parameters === null || usual.kind === 'plain' ? usual : this.#compute(macro, argumentTexts());
   }
 
   #compute(macro: MacroDefinition, argumentTexts: readonly string[] | null): MacroRole {

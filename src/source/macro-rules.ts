@@ -1,9 +1,11 @@
 /** Macros of the unit whose invocation is no C++ by itself. */
-import type { OverlayMeaning } from './types.js';
+import type { OverlayMeaning, Span } from './types.js';
 import { splitArguments } from './condition.js';
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
+import { tokenizeFragment } from './tokenizer.js';
+import { KEYWORDS } from './words.js';
 
 /** The index to go on from, or 0 if the macro is left to the lowering. */
 export function macroRule(stream: Stream, patches: Patches, i: number, name: string): number {
@@ -15,8 +17,7 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
   if (macro.parameters !== null && close < 0) return 0;
   const last = close > 0 ? close : i;
   const argumentsSpan = close > 0 ? { start: tokens.end(open), end: tokens.start(close) } : null;
-  const texts = argumentsSpan ? splitArguments(stream.source.text.slice(argumentsSpan.start, argumentsSpan.end)) : null;
-  const role = stream.roles.role(macro, texts);
+  const role = stream.roles.role(macro, () => argumentsSpan && splitArguments(stream.source.text.slice(argumentsSpan.start, argumentsSpan.end)));
   const span = { start: tokens.start(i), end: tokens.end(last) };
   const note = (standsFor: readonly OverlayMeaning[]): number => {
     patches.note({ kind: 'macro', span, name, argumentsSpan, standsFor });
@@ -46,7 +47,7 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
     case 'head':
       return stream.startsStatement(stream.previous(i)) && headRule(stream, patches, last, role.expansion, span) ? note([{ name: 'head', argument: role.expansion }]) : 0;
     case 'unbalanced':
-      if (!fits(role.expansion)) return 0;
+      if (!fits(role.expansion) || !isStructure(role.expansion)) return 0;
       patches.replace(span.start, span.end, role.expansion);
       return note([{ name: 'text', argument: role.expansion }]);
     case 'plain':
@@ -64,17 +65,24 @@ function isPrefix(stream: Stream, last: number): boolean {
 }
 
 /**
- * `EACH(i, n) statement`: the expansion itself if it fits, else a head with an undeclared condition, which nothing can take for
- * uniform or known; the note tells what it stands for.
+ * `EACH(i, n) statement`: a head whose condition calls a function that nobody declares, so that its value and its effects are unknown
+ * to whoever does not look at the note, which tells what it stands for. A head without names (`for (;;)`) is written out if it fits.
  */
-function headRule(stream: Stream, patches: Patches, last: number, expansion: string, span: { start: number; end: number }): boolean {
+function headRule(stream: Stream, patches: Patches, last: number, expansion: string, span: Span): boolean {
   const length = span.end - span.start;
   if (stream.tokens.is(stream.next(last), ';')) return false;
-  const candidates = [expansion, expansion.startsWith('if') ? 'if(_)' : 'while(_)'];
-  const text = candidates.find((candidate) => candidate.length <= length && !candidate.includes('\n'));
+  const candidates = [...(isStructure(expansion) ? [expansion] : []), expansion.startsWith('if') ? 'if(_())' : 'while(_())'];
+  const text = candidates.find((candidate) => candidate.length <= length);
   if (text === undefined) return false;
   patches.replace(span.start, span.end, text);
   return true;
+}
+
+/** Words of the language, literals and punctuation only: no name whose place in the file would be wrong. */
+function isStructure(expansion: string): boolean {
+  const tokens = tokenizeFragment(expansion);
+  for (let i = 0; i < tokens.count; i++) if (tokens.isIdentifier(i) && !KEYWORDS.has(tokens.spelling(i))) return false;
+  return !expansion.includes('\n');
 }
 
 /**

@@ -21,10 +21,7 @@ export class Stream {
 
   constructor(readonly source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>) {
     this.tokens = tokensOf(source);
-    // The file's own definitions come into being where they stand, those of its includes before it starts.
-    const initial = new Map<string, MacroDefinition>();
-    for (const [name, macro] of macros) if (macro.file !== source.realPath) initial.set(name, macro);
-    this.groups = source.directives.length > 0 ? walkConditionals(source, initial) : new Map<number, Group>();
+    this.groups = source.directives.length > 0 ? walkConditionals(source, macros) : new Map<number, Group>();
     this.brackets = matchBrackets(this.tokens, this.groups, source.directives.map((directive) => directive.kind));
     this.roles = new MacroRoles(macros);
     const directiveTokens: number[] = [];

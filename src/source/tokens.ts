@@ -22,7 +22,7 @@ export class Tokens {
 
   constructor(text: string) {
     this.text = text;
-    const capacity = (text.length >> 2) + 16;
+    const capacity = (text.length >> 3) + 16;
     this.#kinds = new Uint8Array(capacity);
     this.#starts = new Int32Array(capacity);
     this.#ends = new Int32Array(capacity);
