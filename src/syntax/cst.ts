@@ -1,0 +1,179 @@
+/**
+ * The concrete syntax tree as plain objects, copied from a tree-sitter cursor in one walk.
+ *
+ * Crossing into the parser costs about 0.1 µs a call, so the walk asks for as little as it can: punctuation has the length of its
+ * spelling, leaves are known by their type, and bodies that nobody asked for stay unexpanded until `expand` is called.
+ */
+import type { CppParser, TreeCursor } from './parser.js';
+
+export interface Cst {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly field: string | null;
+  readonly named: boolean;
+  /** Inserted by the parser's error recovery; zero wide. */
+  readonly missing: boolean;
+  /** An ERROR or missing node lies in here (only known for what is expanded). */
+  error: boolean;
+  /** Commas are left out. Empty if not expanded. */
+  children: readonly Cst[];
+  /** -1 if the children are there; else the place to find them at. */
+  pending: number;
+}
+
+/** Whether the subtree that begins here should be copied now. `parent` is the node it stands in. */
+export type Wanted = (type: string, start: number, end: number, parentType: string, parentStart: number) => boolean;
+
+export interface CstTree {
+  readonly root: Cst;
+  readonly hasError: boolean;
+  /** Fills in the children of a node that was left unexpanded. */
+  expand(node: Cst): void;
+  release(): void;
+}
+
+interface TypeInfo { readonly name: string; readonly named: boolean; readonly leaf: boolean; readonly skip: boolean }
+
+const ERROR_TYPE = 65535;
+
+const LEAVES = new Set([
+  'identifier', 'field_identifier', 'type_identifier', 'namespace_identifier', 'statement_identifier', 'primitive_type',
+  'number_literal', 'comment', 'true', 'false', 'this', 'auto', 'preproc_arg', 'preproc_directive', 'string_content',
+  'escape_sequence', 'character', 'raw_string_content', 'raw_string_delimiter', 'literal_suffix', 'system_lib_string',
+  // What stands in these is read from the source room's tables, not from the tree.
+  'preproc_def', 'preproc_function_def', 'preproc_call',
+]);
+
+const typeInfos = new Map<number, TypeInfo>();
+const fieldNames = new Map<number, string | null>();
+
+function infoOf(cursor: TreeCursor, id: number): TypeInfo {
+  const known = typeInfos.get(id);
+  if (known !== undefined) return known;
+  const name = id === ERROR_TYPE ? 'ERROR' : cursor.nodeType;
+  const named = cursor.nodeIsNamed;
+  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment' };
+  typeInfos.set(id, info);
+  return info;
+}
+
+function fieldOf(cursor: TreeCursor): string | null {
+  const id = cursor.currentFieldId;
+  if (id === 0) return null;
+  const known = fieldNames.get(id);
+  if (known !== undefined) return known;
+  const name = cursor.currentFieldName ?? null;
+  fieldNames.set(id, name);
+  return name;
+}
+
+interface OpenNode extends Cst { children: Cst[] }
+
+/** Copies the node the cursor stands on. Iterative: a tree may be tens of thousands of levels deep. */
+function copy(cursor: TreeCursor, delta: number, checkMissing: boolean, wanted: Wanted, force: boolean): Cst {
+  const stack: OpenNode[] = [];
+  let first = true;
+  for (;;) {
+    const id = cursor.nodeTypeId;
+    const info = infoOf(cursor, id);
+    let descend = false;
+    if (!info.skip) {
+      const start = cursor.startIndex + delta;
+      const missing = checkMissing && cursor.nodeIsMissing;
+      const end = missing ? start : info.named ? cursor.endIndex + delta : start + info.name.length;
+      const node: OpenNode = {
+        type: info.name, start, end, field: info.named ? fieldOf(cursor) : null, named: info.named, missing,
+        error: missing || id === ERROR_TYPE, children: [], pending: -1,
+      };
+      const parent = stack[stack.length - 1];
+      if (parent !== undefined) {
+        parent.children.push(node);
+        if (node.error) parent.error = true;
+      }
+      if (!info.leaf) {
+        if ((force && first) || parent === undefined || wanted(info.name, start, end, parent.type, parent.start)) {
+          descend = true;
+          stack.push(node);
+        } else {
+          node.pending = cursor.currentDescendantIndex;
+        }
+      } else if (parent === undefined) {
+        return node;
+      }
+    }
+    first = false;
+    if (descend && cursor.gotoFirstChild()) continue;
+    if (descend) {
+      const leaf = stack.pop();
+      const parent = stack[stack.length - 1];
+      if (parent === undefined) {
+        if (leaf === undefined) throw new Error('internal: the walk lost its root');
+        return leaf;
+      }
+    }
+    while (!cursor.gotoNextSibling()) {
+      cursor.gotoParent();
+      const closed = stack.pop();
+      const parent = stack[stack.length - 1];
+      if (closed === undefined) throw new Error('internal: the walk lost its root');
+      if (parent === undefined) return closed;
+      if (closed.error) parent.error = true;
+    }
+  }
+}
+
+/** Everything is wanted. */
+export const everything: Wanted = () => true;
+
+/**
+ * Parses a text and copies its tree, leaving out subtrees that are not `wanted`. Offsets are shifted by `delta`, so a slice of a
+ * file may be parsed by itself and keep the file's offsets.
+ */
+export function parseCst(parser: CppParser, text: string, wanted: Wanted = everything, delta = 0): CstTree {
+  const parsed = parser.parse(text);
+  const { cursor, hasError } = parsed;
+  const root = copy(cursor, delta, hasError, wanted, true);
+  let released = false;
+  return {
+    root,
+    hasError,
+    expand(node) {
+      if (node.pending < 0) return;
+      if (released) throw new Error('internal: a released tree cannot be expanded');
+      cursor.gotoDescendant(node.pending);
+      // A cursor that stands inside the tree must not climb past the node it started from: copy() counts its own levels.
+      const full = copy(cursor, delta, hasError, everything, true);
+      node.children = full.children;
+      node.error = node.error || full.error;
+      node.pending = -1;
+    },
+    release() {
+      if (released) return;
+      released = true;
+      parsed.release();
+    },
+  };
+}
+
+/** The child in a field, or null. */
+export function fieldChild(node: Cst, field: string): Cst | null {
+  for (const child of node.children) if (child.field === field) return child;
+  return null;
+}
+
+/** All children in a field. */
+export function fieldChildren(node: Cst, field: string): Cst[] {
+  return node.children.filter((child) => child.field === field);
+}
+
+/** Named children (punctuation and keywords left out). */
+export function namedChildren(node: Cst): Cst[] {
+  return node.children.filter((child) => child.named);
+}
+
+/** The first child of a type, or null. */
+export function childOfType(node: Cst, type: string): Cst | null {
+  for (const child of node.children) if (child.type === type) return child;
+  return null;
+}

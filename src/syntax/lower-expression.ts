@@ -1,0 +1,307 @@
+/**
+ * Expressions. `lowerExpression` is the entry: it reads an expression and, where tree-sitter took a cast for an operator or a
+ * comparison for template arguments, parses the text again with that place spelled differently of the same length.
+ */
+import { charLiteral, numberLiteral, stringValue, STRING_TYPE } from './lower-literal.js';
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
+import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
+import { lowerCall } from './lower-call.js';
+import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from './lower-name.js';
+import { lowerLambda } from './lower-lambda.js';
+import { descriptorType, lowerType, namesType } from './lower-type.js';
+import type { BinaryExpr, Expr, TemplateArgument, Type } from './tree.js';
+import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, sameType, stripReference, unqualified } from './types.js';
+
+/** An expression by itself: initialiser, condition, argument, statement. */
+export function lowerExpression(ctx: Lowering, node: Cst): Expr {
+  const undo = checkpoint(ctx.unit);
+  const { depth, scope, override, text, original, notes, patches: outer } = ctx;
+  let root = node;
+  let patches: readonly Patch[] = outer;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      ctx.patches = patches;
+      return expression(ctx, root);
+    } catch (error) {
+      if (!(error instanceof NeedsPatch)) throw error;
+      undo();
+      Object.assign(ctx, { depth, scope, override, text, original, notes });
+      if (attempt >= 8) return ctx.opaque(node, 'ambiguous expression');
+      patches = [...patches, error.patch];
+      const parsed = ctx.unit.snippets.slice(patched(text.slice(node.start, node.end), node.start, patches), node.start, '', '');
+      if (parsed === null) return ctx.opaque(node, 'ambiguous expression');
+      root = parsed;
+    } finally {
+      ctx.patches = outer;
+    }
+  }
+}
+
+function patched(text: string, start: number, patches: readonly Patch[]): string {
+  let result = text;
+  for (const patch of patches) {
+    const at = patch.at - start;
+    if (at < 0 || at + patch.length > result.length) continue;
+    result = result.slice(0, at) + patch.replacement.padEnd(patch.length) + result.slice(at + patch.length);
+  }
+  return result;
+}
+
+/** An expression inside another one. */
+export function expression(ctx: Lowering, node: Cst): Expr {
+  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  ctx.depth++;
+  const result = dispatch(ctx, node);
+  ctx.depth--;
+  return result;
+}
+
+function dispatch(ctx: Lowering, node: Cst): Expr {
+  if (node.missing) return ctx.opaque(node, 'missing expression');
+  switch (node.type) {
+    case 'identifier': case 'type_identifier': case 'field_identifier': case 'namespace_identifier': return lowerIdentifier(ctx, node);
+    case 'primitive_type': return lowerIdentifier(ctx, node);
+    case 'number_literal': case 'char_literal': case 'string_literal': case 'raw_string_literal': case 'concatenated_string':
+    case 'true': case 'false': case 'null': case 'user_defined_literal':
+      return lowerLiteral(ctx, node);
+    case 'this': return lowerThis(ctx, node);
+    case 'parenthesized_expression': return lowerParen(ctx, node);
+    case 'binary_expression': return lowerBinaryChain(ctx, node, MAX_CHAIN);
+    case 'comma_expression': return lowerComma(ctx, node);
+    case 'unary_expression': case 'pointer_expression': return lowerUnary(ctx, node);
+    case 'update_expression': return lowerUpdate(ctx, node);
+    case 'assignment_expression': return lowerAssignment(ctx, node);
+    case 'conditional_expression': return lowerConditional(ctx, node);
+    case 'call_expression': return lowerCall(ctx, node);
+    case 'subscript_expression': return lowerIndex(ctx, node);
+    case 'field_expression': return lowerMember(ctx, node);
+    case 'cast_expression': return lowerCast(ctx, node);
+    case 'compound_literal_expression': return lowerCompoundLiteral(ctx, node);
+    case 'initializer_list': return lowerInitList(ctx, node, UNKNOWN);
+    case 'sizeof_expression': case 'alignof_expression': return lowerSizeof(ctx, node);
+    case 'lambda_expression': return lowerLambda(ctx, node);
+    case 'qualified_identifier': return lowerQualified(ctx, node);
+    case 'template_function': case 'template_type': return lowerTemplateName(ctx, node);
+    case 'type_descriptor': return lowerDescriptorValue(ctx, node);
+    case 'extension_expression': {
+      const inner = namedChildren(node)[0];
+      return inner === undefined ? ctx.opaque(node, 'empty expression') : expression(ctx, inner);
+    }
+    case 'new_expression': return ctx.opaque(node, 'new', newType(ctx, node));
+    case 'delete_expression': return ctx.opaque(node, 'delete', VOID);
+    case 'ERROR': return ctx.opaque(node, 'syntax error');
+    default: return ctx.opaque(node, node.type.replaceAll('_', ' '));
+  }
+}
+
+function newType(ctx: Lowering, node: Cst): Type {
+  const type = fieldChild(node, 'type');
+  return type === null ? UNKNOWN : pointerTo(lowerType(ctx, type));
+}
+
+/** A value in a template argument that tree-sitter took for a type. */
+function lowerDescriptorValue(ctx: Lowering, node: Cst): Expr {
+  const inner = fieldChild(node, 'type');
+  if (inner === null || fieldChild(node, 'declarator') !== null) return ctx.opaque(node, 'type as expression');
+  return expression(ctx, inner);
+}
+
+function lowerLiteral(ctx: Lowering, node: Cst): Expr {
+  const span = ctx.span(node);
+  const text = ctx.slice(node);
+  switch (node.type) {
+    case 'number_literal': {
+      const number = numberLiteral(text);
+      return number === null ? ctx.opaque(node, 'number literal') : { kind: 'literal', span, ...number };
+    }
+    case 'char_literal': {
+      const char = charLiteral(text);
+      return char === null ? ctx.opaque(node, 'character literal') : { kind: 'literal', span, ...char };
+    }
+    case 'true': case 'false': return { kind: 'literal', span, value: node.type === 'true', type: BOOL };
+    case 'null': return { kind: 'literal', span, value: null, type: pointerTo(VOID) };
+    case 'concatenated_string': {
+      const pieces = namedChildren(node);
+      if (pieces.some((piece) => !piece.type.endsWith('string_literal'))) return ctx.opaque(node, 'string with macros', STRING_TYPE);
+      return { kind: 'literal', span, value: pieces.map((piece) => stringValue(ctx.slice(piece))).join(''), type: STRING_TYPE };
+    }
+    case 'user_defined_literal': {
+      const number = numberLiteral(text);
+      return number === null ? ctx.opaque(node, 'user-defined literal') : { kind: 'literal', span, ...number };
+    }
+    default: return { kind: 'literal', span, value: stringValue(text), type: STRING_TYPE };
+  }
+}
+
+export function thisType(ctx: Lowering): Type {
+  for (let scope: typeof ctx.scope | null = ctx.scope; scope !== null; scope = scope.parent) {
+    if (scope.kind === 'record' && scope.record !== null) return pointerTo({ kind: 'record', decl: scope.record });
+  }
+  return UNKNOWN;
+}
+
+function lowerThis(ctx: Lowering, node: Cst): Expr {
+  return { kind: 'this', span: ctx.span(node), type: thisType(ctx) };
+}
+
+function lowerParen(ctx: Lowering, node: Cst): Expr {
+  // Chains of parentheses are unwrapped in a loop; each level stays a node up to the depth that others can bear.
+  const levels: Cst[] = [];
+  let inner: Cst | undefined = node;
+  while (inner?.type === 'parenthesized_expression') {
+    levels.push(inner);
+    inner = namedChildren(inner)[0];
+  }
+  if (inner === undefined) return ctx.opaque(node, 'empty parentheses');
+  if (inner.type === 'compound_statement') return ctx.opaque(node, 'statement expression');
+  if (levels.length + ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  let result = expression(ctx, inner);
+  for (let i = levels.length - 1; i >= 0; i--) {
+    const level = levels[i];
+    if (level !== undefined) result = { kind: 'paren', span: ctx.span(level), type: result.type, inner: result };
+  }
+  return result;
+}
+
+function lowerComma(ctx: Lowering, node: Cst): Expr {
+  const parts: Cst[] = [];
+  let rest: Cst | null = node;
+  while (rest !== null && rest.type === 'comma_expression') {
+    const left = fieldChild(rest, 'left');
+    if (left !== null) parts.push(left);
+    rest = fieldChild(rest, 'right');
+  }
+  if (rest !== null) parts.push(rest);
+  if (parts.length > MAX_CHAIN) return ctx.opaque(node, 'chain too long');
+  const [first, ...others] = parts;
+  if (first === undefined) return ctx.opaque(node, 'empty expression');
+  let result = expression(ctx, first);
+  let end = first.end;
+  for (const part of others) {
+    const right = expression(ctx, part);
+    const comma = end + Math.max(0, ctx.text.slice(end, part.start).indexOf(','));
+    const made: BinaryExpr = {
+      kind: 'binary', op: ',', span: ctx.spanBetween(first.start, part.end), type: right.type, left: result, right, opSpan: ctx.spanBetween(comma, comma + 1),
+    };
+    result = made;
+    end = part.end;
+  }
+  return result;
+}
+
+function lowerConditional(ctx: Lowering, node: Cst): Expr {
+  const condition = fieldChild(node, 'condition');
+  const then = fieldChild(node, 'consequence');
+  const otherwise = fieldChild(node, 'alternative');
+  if (condition === null || then === null || otherwise === null) return ctx.opaque(node, 'conditional without arms');
+  const test = expression(ctx, condition);
+  if (ctx.fn !== null) ctx.fn.conditions++;
+  const yes = expression(ctx, then);
+  const no = expression(ctx, otherwise);
+  if (ctx.fn !== null) ctx.fn.conditions--;
+  return { kind: 'conditional', span: ctx.span(node), type: commonType(yes, no), condition: test, then: yes, else: no };
+}
+
+function commonType(yes: Expr, no: Expr): Type {
+  if (sameType(yes.type, no.type)) return yes.type;
+  if (isArithmetic(yes.type) && isArithmetic(no.type)) return arithmeticType(yes.type, no.type);
+  const a = decay(yes.type);
+  const b = decay(no.type);
+  if (a.kind === 'dependent' || b.kind === 'dependent') return a.kind === 'dependent' ? a : b;
+  if (a.kind === 'pointer') return b.kind === 'pointer' && a.to.kind === 'void' ? b : a;
+  if (b.kind === 'pointer') return b;
+  return sameType(a, b) ? a : UNKNOWN;
+}
+
+function lowerCast(ctx: Lowering, node: Cst): Expr {
+  const typeNode = fieldChild(node, 'type');
+  const value = fieldChild(node, 'value');
+  if (typeNode === null || value === null) return ctx.opaque(node, 'cast');
+  // `(n) * x` with a value in the parentheses never comes here; `(T) {…}` does.
+  const type = descriptorType(ctx, typeNode);
+  return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand: expression(ctx, value) };
+}
+
+function lowerCompoundLiteral(ctx: Lowering, node: Cst): Expr {
+  const typeNode = fieldChild(node, 'type');
+  const list = fieldChild(node, 'value');
+  if (typeNode === null || list === null) return ctx.opaque(node, 'compound literal');
+  const type = typeNode.type === 'type_descriptor' ? descriptorType(ctx, typeNode) : lowerType(ctx, typeNode);
+  return { kind: 'construct', style: 'brace', span: ctx.span(node), type, arguments: namedChildren(list).map((child) => expression(ctx, child)) };
+}
+
+/** `{ a, b }` that initialises something of a known type. */
+export function lowerInitList(ctx: Lowering, node: Cst, type: Type): Expr {
+  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  if (node.pending >= 0) return ctx.opaque(node, 'long initialiser', type);
+  const target = unqualified(stripReference(type));
+  const elements: Expr[] = [];
+  ctx.depth++;
+  for (const child of namedChildren(node)) {
+    if (child.type === 'initializer_pair') {
+      ctx.depth--;
+      return ctx.opaque(node, 'designated initialiser', type);
+    }
+    const element = target.kind === 'array' ? target.of : target.kind === 'record' ? target.decl.fields[elements.length]?.type ?? UNKNOWN : UNKNOWN;
+    elements.push(child.type === 'initializer_list' ? lowerInitList(ctx, child, element) : expression(ctx, child));
+  }
+  ctx.depth--;
+  return { kind: 'init-list', span: ctx.span(node), type: target, elements };
+}
+
+function lowerSizeof(ctx: Lowering, node: Cst): Expr {
+  const alignof = node.type === 'alignof_expression';
+  const span = ctx.span(node);
+  const typeNode = fieldChild(node, 'type') ?? childOfType(node, 'type_descriptor');
+  if (typeNode !== null) {
+    const inner = fieldChild(typeNode, 'type');
+    if (inner?.type === 'type_identifier' && fieldChild(typeNode, 'declarator') === null && !namesType(ctx, ctx.slice(inner))) {
+      const value = expression(ctx, inner);
+      if (value.kind !== 'ref' || value.decl !== null) return { kind: 'sizeof', span, type: ULONG, operand: value, of: null, alignof };
+    }
+    return { kind: 'sizeof', span, type: ULONG, operand: null, of: descriptorType(ctx, typeNode), alignof };
+  }
+  const value = fieldChild(node, 'value') ?? namedChildren(node)[0] ?? null;
+  if (value === null) return ctx.opaque(node, 'sizeof', ULONG);
+  const bare = value.type === 'parenthesized_expression' ? namedChildren(value)[0] : undefined;
+  if (bare !== undefined && isTypeName(ctx, bare)) return { kind: 'sizeof', span, type: ULONG, operand: null, of: lowerType(ctx, bare), alignof };
+  return { kind: 'sizeof', span, type: ULONG, operand: expression(ctx, value), of: null, alignof };
+}
+
+/** Whether a node that was parsed as an expression names a type where lowering stands. */
+export function isTypeName(ctx: Lowering, node: Cst): boolean {
+  switch (node.type) {
+    case 'identifier': case 'type_identifier': return namesType(ctx, ctx.slice(node));
+    case 'primitive_type': case 'sized_type_specifier': case 'template_type': return true;
+    case 'template_function': {
+      const name = fieldChild(node, 'name');
+      return name !== null && ctx.unit.lookup.lookup(ctx.scope, ctx.slice(name))?.kind === 'type';
+    }
+    case 'qualified_identifier': {
+      const type = lowerType(ctx, node);
+      return type.kind !== 'unknown' && type.kind !== 'dependent';
+    }
+    default: return false;
+  }
+}
+
+/** `<int, 3, N>`; an empty list gives an empty array, no list gives an empty array too. */
+export function templateArguments(ctx: Lowering, list: Cst | null): TemplateArgument[] {
+  if (list === null) return [];
+  return namedChildren(list).map((child) => templateArgument(ctx, child));
+}
+
+function templateArgument(ctx: Lowering, node: Cst): TemplateArgument {
+  if (node.type === 'type_descriptor') {
+    const inner = fieldChild(node, 'type');
+    const plain = inner !== null && fieldChild(node, 'declarator') === null && node.children.length === 1;
+    if (plain && (inner.type === 'type_identifier' || inner.type === 'qualified_identifier') && !isTypeName(ctx, inner)) {
+      const value = expression(ctx, inner);
+      if (value.kind !== 'ref' || value.decl !== null) return { kind: 'value', value };
+    }
+    return { kind: 'type', type: descriptorType(ctx, node) };
+  }
+  if (isTypeName(ctx, node)) return { kind: 'type', type: lowerType(ctx, node) };
+  return { kind: 'value', value: expression(ctx, node) };
+}

@@ -1,0 +1,235 @@
+/** Functions: heads with their CUDA qualifiers and bounds, bodies, what was not understood in them. */
+import type { OverlayNote, Problem } from '../source/types.js';
+import { splitArguments } from '../source/condition.js';
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import type { FunctionState, Lowering, Mutable, UnitState } from './context.js';
+import { lowerExpression, templateArguments } from './lower-expression.js';
+import { markDefinition } from './lower-overload.js';
+import { lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
+import { lowerCompound } from './lower-statement.js';
+import { Scope, memberScope } from './scope.js';
+import type { Expr, FunctionDecl, RecordDecl, TemplateArgument, TemplateParameterDecl } from './tree.js';
+import { VOID } from './types.js';
+
+export interface FunctionPlace {
+  /** Where the text before the function ended. */
+  readonly before: number;
+  readonly template: readonly TemplateParameterDecl[] | null;
+  /** The template declaration around it. */
+  readonly head?: Cst;
+  /** The scope that gets the name, if it is not the current one (template parameters have one of their own). */
+  readonly declareIn?: Scope;
+}
+
+/** A `function_definition`, or a `declaration` that declares a function. */
+export function lowerFunction(ctx: Lowering, node: Cst, place: FunctionPlace | null): FunctionDecl | null {
+  const declaratorNode = fieldChild(node, 'declarator');
+  if (declaratorNode === null) return null;
+  const where = place ?? { before: node.start, template: null };
+  const declareIn = where.declareIn ?? ctx.scope;
+  return ctx.inScope(new Scope('function', ownerScope(ctx, declaratorNode) ?? ctx.scope, '', null), () => {
+    const specifiers = lowerSpecifiers(ctx, node);
+    const declarator = lowerDeclarator(ctx, specifiers.type, declaratorNode);
+    if (declarator.functionNode === null && declaratorNode.type !== 'operator_cast') return null;
+    return declareFunction(ctx, node, fieldChild(node, 'body'), specifiers, declarator, where.before, { ...where, declareIn });
+  });
+}
+
+/** For `void S::f()`: the members of `S` are in scope from the parameters on. */
+function ownerScope(ctx: Lowering, declarator: Cst): Scope | null {
+  let node: Cst | null = declarator;
+  while (node !== null && node.type !== 'qualified_identifier') {
+    node = fieldChild(node, 'declarator') ?? (node.type === 'reference_declarator' || node.type === 'parenthesized_declarator' ? namedChildren(node)[0] ?? null : null);
+  }
+  if (node === null) return null;
+  const { prefix } = qualifiedName(ctx, node);
+  if (prefix.kind === 'record') return layered(memberScope(prefix.record), ctx.scope);
+  if (prefix.kind === 'namespace') return layered(ctx.unit.names.space(prefix.path), ctx.scope);
+  return null;
+}
+
+/** The owner's names, with the template parameters of the definition (which have their own names there) above them. */
+function layered(owner: Scope | null, current: Scope): Scope | null {
+  if (owner === null || current.kind !== 'template') return owner;
+  const scope = new Scope('template', owner, '', null);
+  for (const decl of [...current.types.values(), ...current.values.values()]) scope.declare(decl);
+  return scope;
+}
+
+function headNotes(ctx: Lowering, start: number, end: number): OverlayNote[] {
+  return ctx.notesBetween(start, end).filter((note) => note.kind === 'qualifier' || note.kind === 'bounds' || note.kind === 'macro');
+}
+
+/** Makes the declaration and queues the body. `ctx.scope` is the function's own scope if `place` is given. */
+export function declareFunction(
+  ctx: Lowering, node: Cst, body: Cst | null, specifiers: Specifiers, declarator: Declarator, before: number, place: FunctionPlace | null,
+): FunctionDecl {
+  const { nameNode, functionNode } = declarator;
+  const scope = place === null ? new Scope('function', ctx.scope, '', null) : ctx.scope;
+  const declareIn = place?.declareIn ?? ctx.scope;
+  const outerNode = place?.head ?? node;
+  const headEnd = body?.start ?? node.end;
+  const notes = headNotes(ctx, Math.min(before, outerNode.start), headEnd);
+  const words = new Set([...specifiers.words, ...specifiers.attributes]);
+  const bounds: { name: string; arguments: Expr[] }[] = [];
+  for (const note of notes) {
+    if (note.kind === 'qualifier') words.add(note.name);
+    else if (note.kind === 'bounds') bounds.push({ name: note.name, arguments: ctx.inScope(scope, () => boundArguments(ctx, note.argumentsSpan.start, note.argumentsSpan.end)) });
+    else if (note.kind === 'macro') {
+      for (const meaning of note.standsFor) {
+        if (meaning.argument === null) words.add(meaning.name);
+        else bounds.push({ name: meaning.name, arguments: ctx.inScope(scope, () => meaningArguments(ctx, node, meaning.argument ?? '')) });
+      }
+    }
+  }
+  const { name, owner, specialises, nameAt } = nameOf(ctx, node, nameNode, declareIn);
+  const start = Math.min(outerNode.start, notes[0]?.span.start ?? outerNode.start);
+  const type = declarator.type;
+  const inline = words.has('inline') || words.has('__inline__') || words.has('forceinline');
+  const problems: Problem[] = [];
+  const decl: Mutable<FunctionDecl> = {
+    kind: 'function', name, span: ctx.spanBetween(start, node.end), nameSpan: ctx.span(nameAt), file: ctx.unit.file,
+    qualifiers: {
+      global: words.has('global'), device: words.has('device'), host: words.has('host') || !(words.has('global') || words.has('device')),
+      constexpr: words.has('constexpr'), static: words.has('static'), inline, extern: words.has('extern'),
+    },
+    parameters: declarator.parameters,
+    returns: functionNode === null ? specifiers.type : type.kind === 'function' ? type.returns : VOID,
+    template: place?.template ?? null, specialises, owner, bounds, body: null, headSpan: ctx.spanBetween(start, headEnd),
+    understood: true, problems, directives: directivesIn(ctx.unit, start, node.end), inactive: inactiveIn(ctx, start, node.end),
+  };
+  if (owner === null || declareIn.kind === 'record') declareIn.declare(decl);
+  else memberScope(owner)?.declare(decl);
+  ctx.unit.functions.push(decl);
+  if (body === null) return decl;
+  markDefinition(decl);
+  if (decl.qualifiers.global) ctx.unit.kernels.push(decl);
+  for (const parameter of decl.parameters) scope.declare(parameter);
+  const later = ctx.later();
+  later.scope = scope;
+  ctx.unit.bodies.push(() => lowerBodyOf(later, node, body, decl, problems));
+  return decl;
+}
+
+function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: Mutable<FunctionDecl>, problems: Problem[]): void {
+  ctx.unit.expandBody(body);
+  if (body.type !== 'compound_statement' || body.pending >= 0) return;
+  const state: FunctionState = { decl, problems, loops: 0, conditions: 0 };
+  ctx.fn = state;
+  const broken = node.error || body.error;
+  if (broken) {
+    decl.understood = false;
+    reportErrors(ctx, node);
+  }
+  decl.body = lowerCompound(ctx, body);
+}
+
+/** One problem for each error in the text, five at most. */
+function reportErrors(ctx: Lowering, node: Cst): void {
+  const pending: Cst[] = [node];
+  let count = 0;
+  while (pending.length > 0 && count < 5) {
+    const current = pending.pop();
+    if (current === undefined || !current.error) continue;
+    if (current.missing) {
+      ctx.problem(current, `missing \`${current.type}\``);
+      count++;
+    } else if (current.type === 'ERROR') {
+      ctx.problem(current, `not understood: \`${shorten(ctx.slice(current))}\``);
+      count++;
+    } else {
+      for (let i = current.children.length - 1; i >= 0; i--) {
+        const child = current.children[i];
+        if (child !== undefined) pending.push(child);
+      }
+    }
+  }
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= 40 ? line : `${line.slice(0, 39)}…`;
+}
+
+interface NameParts {
+  readonly name: string;
+  readonly owner: RecordDecl | null;
+  readonly specialises: readonly TemplateArgument[] | null;
+  readonly nameAt: Cst;
+}
+
+function nameOf(ctx: Lowering, node: Cst, nameNode: Cst | null, declareIn: Scope): NameParts {
+  const enclosing = declareIn.kind === 'record' ? declareIn.record : null;
+  if (nameNode === null) {
+    const cast = childOfType(node, 'operator_cast') ?? node;
+    return { name: cast === node ? '' : normalOperator(ctx.slice(cast)), owner: enclosing, specialises: null, nameAt: cast };
+  }
+  let owner = enclosing;
+  let last = nameNode;
+  if (nameNode.type === 'qualified_identifier') {
+    const qualified = qualifiedName(ctx, nameNode);
+    last = qualified.last;
+    if (qualified.prefix.kind === 'record') owner = qualified.prefix.record;
+  }
+  let specialises: readonly TemplateArgument[] | null = null;
+  let nameAt = last;
+  if (last.type === 'template_function' || last.type === 'template_method') {
+    specialises = templateArguments(ctx, fieldChild(last, 'arguments'));
+    nameAt = fieldChild(last, 'name') ?? last;
+  }
+  const text = ctx.slice(nameAt);
+  return { name: last.type === 'operator_name' || last.type === 'operator_cast' ? normalOperator(text) : text, owner, specialises, nameAt };
+}
+
+/** `operator + ` as `operator+`. */
+function normalOperator(text: string): string {
+  return text.replace(/^operator\s*(?=[^\w\s])/, 'operator').replace(/\s+/g, ' ').replace(/(?<=\W) | $/g, '');
+}
+
+function boundArguments(ctx: Lowering, start: number, end: number): Expr[] {
+  const text = ctx.unit.source.text.slice(start, end);
+  const args: Expr[] = [];
+  let from = 0;
+  for (const piece of splitArguments(text)) {
+    const at = text.indexOf(piece, from);
+    from = at + piece.length;
+    const parsed = piece === '' ? null : ctx.unit.snippets.slice(piece, start + at, '', '');
+    if (parsed !== null) args.push(lowerExpression(ctx, parsed));
+  }
+  return args;
+}
+
+function meaningArguments(ctx: Lowering, node: Cst, text: string): Expr[] {
+  return splitArguments(text).flatMap((piece) => {
+    const snippet = piece === '' ? null : ctx.unit.snippets.expression(piece);
+    if (snippet === null) return [];
+    const inner = ctx.later();
+    inner.override = ctx.span(node);
+    inner.text = snippet.text;
+    inner.original = snippet.original;
+    inner.notes = snippet.notes;
+    return [lowerExpression(inner, snippet.root)];
+  });
+}
+
+function directivesIn(unit: UnitState, start: number, end: number): FunctionDecl['directives'] {
+  const all = unit.source.directives;
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if ((all[mid]?.start ?? Infinity) < start) low = mid + 1;
+    else high = mid;
+  }
+  const found = [];
+  for (let i = low; i < all.length; i++) {
+    const directive = all[i];
+    if (directive === undefined || directive.start >= end) break;
+    found.push(directive);
+  }
+  return found;
+}
+
+function inactiveIn(ctx: Lowering, start: number, end: number): FunctionDecl['inactive'] {
+  return ctx.notesBetween(start, end).flatMap((note) => (note.kind === 'inactive' ? [{ span: note.span, condition: note.condition }] : []));
+}

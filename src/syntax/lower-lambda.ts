@@ -1,0 +1,47 @@
+/** Lambda expressions. */
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import type { Lowering } from './context.js';
+import { lowerParameters } from './lower-parameters.js';
+import { lowerCompound } from './lower-statement.js';
+import { Scope } from './scope.js';
+import type { Expr, LambdaExpr } from './tree.js';
+import { UNKNOWN } from './types.js';
+
+export function lowerLambda(ctx: Lowering, node: Cst): Expr {
+  const body = fieldChild(node, 'body');
+  if (body === null) return ctx.opaque(node, 'lambda without body');
+  let captureDefault: LambdaExpr['captureDefault'] = 'none';
+  const captures: { name: string; byReference: boolean; decl: LambdaExpr['captures'][number]['decl'] }[] = [];
+  const list = fieldChild(node, 'captures');
+  let byReference = false;
+  for (const child of list?.children ?? []) {
+    if (child.type === '&') {
+      byReference = true;
+      continue;
+    }
+    if (child.type === 'lambda_default_capture') {
+      captureDefault = ctx.slice(child) === '&' ? 'reference' : 'copy';
+    } else if (child.type === 'lambda_capture_initializer') {
+      // `[x = f()]` makes a new object; nothing else in the tree could hold it.
+      return ctx.opaque(node, 'lambda with initialised capture');
+    } else if (child.named && child.type !== 'this') {
+      const name = ctx.slice(child).replace(/^&\s*/, '');
+      const found = ctx.unit.lookup.lookup(ctx.scope, name);
+      captures.push({ name, byReference: byReference || ctx.slice(child).startsWith('&'), decl: found?.kind === 'value' ? found.decl : null });
+    }
+    byReference = false;
+  }
+  const scope = new Scope('function', ctx.scope, '', null);
+  return ctx.inScope(scope, () => {
+    const declarator = fieldChild(node, 'declarator');
+    const parameterList = declarator === null ? null : fieldChild(declarator, 'parameters') ?? childOfType(declarator, 'parameter_list');
+    const parameters = parameterList === null ? [] : lowerParameters(ctx, parameterList);
+    for (const parameter of parameters) scope.declare(parameter);
+    const lambda: LambdaExpr = {
+      kind: 'lambda', span: ctx.span(node), type: UNKNOWN, captures, captureDefault, parameters, body: lowerCompound(ctx, body),
+    };
+    return lambda;
+  });
+}
+
+export { namedChildren };

@@ -1,0 +1,112 @@
+/** Loops. */
+import { childOfType, fieldChild, type Cst } from './cst.js';
+import type { Lowering } from './context.js';
+import { lowerCondition } from './lower-condition.js';
+import { lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
+import { lowerExpression } from './lower-expression.js';
+import { lowerBody } from './lower-statement.js';
+import { lowerDeclarator, lowerSpecifiers, deduceAuto } from './lower-type.js';
+import type { DeclareStmt, Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
+import { UNKNOWN, decay, stripReference } from './types.js';
+
+export type LoopKind = 'for_statement' | 'while_statement' | 'do_statement' | 'for_range_loop';
+
+export function lowerLoop(ctx: Lowering, node: Cst, kind: LoopKind, pragmas: readonly LoopPragma[]): Stmt {
+  const body = fieldChild(node, 'body');
+  if (body === null || body.missing) return ctx.opaqueStmt(node, 'loop without body');
+  const outer = ctx.scope;
+  if (ctx.fn !== null) ctx.fn.loops++;
+  try {
+    switch (kind) {
+      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, body, pragmas));
+      case 'for_range_loop': return ctx.inBlock(() => lowerRangeFor(ctx, node, body, pragmas));
+      case 'while_statement': {
+        const clause = fieldChild(node, 'condition');
+        if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
+        const head = lowerCondition(ctx, clause);
+        return {
+          kind: 'while', span: ctx.span(node), pragmas, headSpan: head.span, conditionDecl: head.declaration, condition: head.condition,
+          body: lowerBody(ctx, body, clause.end),
+        };
+      }
+      default: {
+        const clause = fieldChild(node, 'condition');
+        if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
+        const lowered = lowerBody(ctx, body, node.start + 2);
+        const inner = clause.children.find((child) => child.named);
+        const condition = inner === undefined ? ctx.opaque(clause, 'missing condition') : lowerExpression(ctx, inner);
+        return { kind: 'do', span: ctx.span(node), pragmas, headSpan: ctx.span(clause), condition, body: lowered };
+      }
+    }
+  } finally {
+    ctx.scope = outer;
+    if (ctx.fn !== null) ctx.fn.loops--;
+  }
+}
+
+function lowerFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+  const open = childOfType(node, '(');
+  const close = [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
+  if (open === null || close === undefined || open.missing || close.missing) return ctx.opaqueStmt(node, 'for without parentheses');
+  const initNode = fieldChild(node, 'initializer');
+  let init: ForStmt['init'];
+  const firstSemicolon = node.children.find((child) => child.type === ';');
+  if (initNode === null) {
+    init = { kind: 'empty', span: firstSemicolon === undefined ? ctx.span(open) : ctx.span(firstSemicolon) };
+  } else if (initNode.type === 'declaration') {
+    const declared = lowerDeclaration(ctx, initNode);
+    if (declared === null || (declared.kind !== 'declare' && declared.kind !== 'expression')) return ctx.opaqueStmt(node, 'for initialiser');
+    init = declared;
+  } else {
+    const end = firstSemicolon?.end ?? initNode.end;
+    init = { kind: 'expression', span: ctx.spanBetween(initNode.start, end), expression: lowerExpression(ctx, initNode) };
+  }
+  const conditionNode = fieldChild(node, 'condition');
+  let conditionDecl: VariableDecl | null = null;
+  let condition: Expr | null = null;
+  if (conditionNode !== null && conditionNode.type === 'declaration') {
+    conditionDecl = lowerConditionDeclaration(ctx, conditionNode);
+    condition = conditionDecl === null ? ctx.opaque(conditionNode, 'condition declaration')
+      : { kind: 'ref', span: conditionDecl.nameSpan, type: stripReference(conditionDecl.type), name: conditionDecl.name, decl: conditionDecl };
+  } else if (conditionNode !== null) {
+    condition = lowerExpression(ctx, conditionNode);
+  }
+  const update = fieldChild(node, 'update');
+  const step = update === null ? null : lowerExpression(ctx, update);
+  return {
+    kind: 'for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), init, conditionDecl, condition, step,
+    body: lowerBody(ctx, body, close.end),
+  };
+}
+
+function lowerRangeFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+  const open = childOfType(node, '(');
+  const close = [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
+  const declaratorNode = fieldChild(node, 'declarator');
+  const rangeNode = fieldChild(node, 'right');
+  if (open === null || close === undefined || declaratorNode === null || rangeNode === null || fieldChild(node, 'initializer') !== null) {
+    return ctx.opaqueStmt(node, 'range-for head');
+  }
+  const range = rangeNode.type === 'initializer_list' ? ctx.opaque(rangeNode, 'range list') : lowerExpression(ctx, rangeNode);
+  const specifiers = lowerSpecifiers(ctx, node);
+  const declarator = lowerDeclarator(ctx, specifiers.type, declaratorNode);
+  const rangeType = decay(range.type);
+  const element = rangeType.kind === 'pointer' && stripReference(range.type).kind === 'array' ? rangeType.to : UNKNOWN;
+  const nameNode = declarator.nameNode ?? declarator.bindingNode ?? declaratorNode;
+  const variable: VariableDecl = {
+    kind: 'variable', name: declarator.nameNode === null ? '' : ctx.slice(declarator.nameNode), span: ctx.spanBetween(open.end, declaratorNode.end),
+    nameSpan: ctx.span(nameNode), file: ctx.unit.file, type: specifiers.auto ? deduceAuto(declarator.type, element) : declarator.type, space: 'local',
+    storage: 'automatic', constexpr: false, dynamicShared: false, init: null, initStyle: 'none', opaqueInit: true,
+  };
+  ctx.declare(variable);
+  if (declarator.bindingNode !== null) {
+    for (const child of declarator.bindingNode.children) {
+      if (child.named) ctx.declare({ ...variable, name: ctx.slice(child), span: ctx.span(child), nameSpan: ctx.span(child), type: UNKNOWN });
+    }
+  }
+  return {
+    kind: 'range-for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), variable, range, body: lowerBody(ctx, body, close.end),
+  };
+}
+
+export type { DeclareStmt };

@@ -1,0 +1,76 @@
+/**
+ * Macro invocations, looked through: the expanded text is parsed as a snippet and lowered in the scope of the place of use, with
+ * the span of the invocation on every node.
+ */
+import { expandMacro } from '../source/expand.js';
+import type { MacroDefinition } from '../source/types.js';
+import type { Cst } from './cst.js';
+import type { Lowering, Snippet } from './context.js';
+import { lowerExpression } from './lower-expression.js';
+import { lowerStatements } from './lower-statement.js';
+import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
+import { strip } from './tree.js';
+
+/** Macros inside macros deeper than this are left alone. */
+const MAX_EXPANSIONS = 32;
+/** Longer expansions are not looked through. */
+const MAX_TEXT = 20_000;
+
+/** The macro that a name invokes here, or null. `args` is null for a bare name. */
+export function macroNamed(ctx: Lowering, name: string, called: boolean): MacroDefinition | null {
+  const macro = ctx.unit.macros.get(name);
+  if (macro === undefined || (macro.parameters !== null) !== called) return null;
+  if (ctx.expanding.includes(name) || ctx.expanding.length >= MAX_EXPANSIONS) return null;
+  return macro;
+}
+
+function inside<T>(ctx: Lowering, node: Cst, name: string, snippet: Snippet, action: (root: Cst) => T): T {
+  const { text, original, notes, override, patches } = ctx;
+  ctx.override = ctx.span(node);
+  ctx.text = snippet.text;
+  ctx.original = snippet.original;
+  ctx.notes = snippet.notes;
+  ctx.patches = [];
+  ctx.expanding.push(name);
+  try {
+    return action(snippet.root);
+  } finally {
+    ctx.expanding.pop();
+    Object.assign(ctx, { text, original, notes, override, patches });
+  }
+}
+
+function expand(ctx: Lowering, macro: MacroDefinition, args: readonly string[] | null): string | null {
+  const text = expandMacro(macro.name, args, ctx.unit.macros);
+  return text === null || text.length > MAX_TEXT ? null : text;
+}
+
+/** The invocation as an expression; null if the expansion is none. */
+export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition, args: readonly string[] | null): MacroExpr | null {
+  const text = expand(ctx, macro, args);
+  if (text === null) return null;
+  const snippet = ctx.unit.snippets.expression(text);
+  if (snippet === null) return null;
+  const expanded: Expr = inside(ctx, node, macro.name, snippet, (root) => lowerExpression(ctx, root));
+  return { kind: 'macro', span: ctx.span(node), type: expanded.type, name: macro.name, definition: macro, expanded };
+}
+
+/** The invocation as statements; null if the expansion does not parse. Names it declares stay visible after it. */
+export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition, args: readonly string[] | null): MacroStmt | null {
+  const text = expand(ctx, macro, args);
+  if (text === null) return null;
+  const snippet = ctx.unit.snippets.statements(text);
+  if (snippet === null) return null;
+  const body = inside(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children));
+  const span = ctx.span(node);
+  const [only] = body;
+  const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };
+  return { kind: 'macro-statement', span, name: macro.name, definition: macro, expanded };
+}
+
+/** Name of a macro that an expression came from, or null. */
+export function macroOf(expr: Expr): string | null {
+  return expr.kind === 'macro' ? expr.name : expr.kind === 'paren' ? macroOf(expr.inner) : null;
+}
+
+export { strip };

@@ -1,0 +1,179 @@
+/** Names and members: identifiers, qualified names, `a.b`, `threadIdx.x`. */
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import type { Lowering } from './context.js';
+import { expression, thisType } from './lower-expression.js';
+import { macroExpression, macroNamed } from './lower-macro.js';
+import { qualifiedName } from './lower-type.js';
+import type { Found } from './scope.js';
+import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, Type, VariableDecl } from './tree.js';
+import { INT, UINT, UNKNOWN, bindings, dependentType, enumType, stripReference, substitute } from './types.js';
+import { DIM3, UINT3 } from './vector-types.js';
+
+const COORDINATES = new Map<string, { readonly base: CoordinateExpr['base']; readonly type: Type }>([
+  ['threadIdx', { base: 'threadIdx', type: UINT3 }], ['blockIdx', { base: 'blockIdx', type: UINT3 }],
+  ['blockDim', { base: 'blockDim', type: DIM3 }], ['gridDim', { base: 'gridDim', type: DIM3 }],
+  ['warpSize', { base: 'warpSize', type: INT }],
+]);
+
+export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
+  const name = ctx.slice(node);
+  const macro = macroNamed(ctx, name, false);
+  if (macro !== null) {
+    const expanded = macroExpression(ctx, node, macro, null);
+    if (expanded !== null) return expanded;
+    return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
+  }
+  const found = ctx.unit.lookup.lookup(ctx.scope, name);
+  if (found !== null) return referTo(ctx, node, name, found);
+  const coordinate = COORDINATES.get(name);
+  if (coordinate !== undefined) return { kind: 'coordinate', span: ctx.span(node), type: coordinate.type, base: coordinate.base, axis: null };
+  return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
+}
+
+/** The type of an expression that names this declaration. */
+function declType(ctx: Lowering, found: Found): Type {
+  if (found.kind === 'type') return UNKNOWN;
+  if (found.kind === 'functions') {
+    const decl = found.decls.length === 1 ? found.decls[0] : undefined;
+    return decl === undefined ? UNKNOWN : functionType(decl);
+  }
+  const decl = found.decl;
+  switch (decl.kind) {
+    case 'enumerator': return enumTypeOf(ctx, decl.enumName) ?? INT;
+    case 'template-parameter': return decl.type ?? dependentType(decl, decl.name);
+    default: return stripReference(decl.type);
+  }
+}
+
+function enumTypeOf(ctx: Lowering, name: string): Type | null {
+  if (name === '') return null;
+  const decl = ctx.unit.lookup.lookupType(ctx.scope, name);
+  return decl?.kind === 'enum' ? enumType(decl) : null;
+}
+
+export function functionType(decl: FunctionDecl): Type {
+  return { kind: 'function', returns: decl.returns, parameters: decl.parameters.map((p) => p.type) };
+}
+
+/** A reference to what a look-up found; a member found without an object belongs to `this`. */
+export function referTo(ctx: Lowering, node: Cst, name: string, found: Found): Expr {
+  const span = ctx.span(node);
+  if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage === 'member') {
+    const at = { start: span.start, end: span.start };
+    return {
+      kind: 'member', span, type: stripReference(found.decl.type), object: { kind: 'this', span: at, type: thisType(ctx) }, arrow: true, name, field: found.decl,
+    };
+  }
+  if (found.kind === 'functions') {
+    for (const decl of found.decls) if (decl.qualifiers.global) ctx.unit.escapes.push(decl);
+    return { kind: 'ref', span, type: declType(ctx, found), name, decl: definitionFirst(found.decls) };
+  }
+  return { kind: 'ref', span, type: declType(ctx, found), name, decl: found.decl };
+}
+
+function definitionFirst(decls: readonly FunctionDecl[]): FunctionDecl | null {
+  return decls.find((decl) => decl.body !== null) ?? decls[0] ?? null;
+}
+
+/** What a qualified name means, or null. */
+export function findQualified(ctx: Lowering, node: Cst): { readonly name: string; readonly last: Cst; readonly found: Found | null; readonly scopes: readonly string[] } {
+  const { prefix, last, scopes } = qualifiedName(ctx, node);
+  const nameNode = last.type === 'template_function' || last.type === 'template_type' || last.type === 'template_method' ? fieldChild(last, 'name') ?? last : last;
+  const name = ctx.slice(nameNode);
+  let found: Found | null = null;
+  if (prefix.kind === 'namespace') found = ctx.unit.lookup.inNamespace(prefix.path, name);
+  else if (prefix.kind === 'record') found = ctx.unit.lookup.member(prefix.record, name);
+  else if (prefix.kind === 'enum') {
+    const decl = prefix.decl.enumerators.find((e) => e.name === name);
+    found = decl === undefined ? null : { kind: 'value', decl, member: null };
+  }
+  return { name, last, found, scopes };
+}
+
+export function lowerQualified(ctx: Lowering, node: Cst): Expr {
+  const { name, found } = findQualified(ctx, node);
+  if (found !== null && found.kind !== 'type') {
+    // `Record::member` outside of an object is a static member or an enumerator.
+    if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage !== 'member') {
+      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl };
+    }
+    return referTo(ctx, node, name, found);
+  }
+  return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name: ctx.slice(node), decl: null };
+}
+
+/** `f<int>` as a value. */
+export function lowerTemplateName(ctx: Lowering, node: Cst): Expr {
+  const nameNode = fieldChild(node, 'name');
+  if (nameNode === null) return ctx.opaque(node, 'template name');
+  const name = ctx.slice(nameNode);
+  const found = ctx.unit.lookup.lookup(ctx.scope, name);
+  if (found === null || found.kind === 'type') return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
+  return referTo(ctx, node, name, found);
+}
+
+/** The record an object expression has, through references (and one pointer for `->`). */
+export function objectRecord(type: Type, arrow: boolean): { readonly record: RecordDecl; readonly type: Type } | null {
+  let t = stripReference(type);
+  if (arrow) {
+    if (t.kind !== 'pointer') return null;
+    t = stripReference(t.to);
+  }
+  return t.kind === 'record' ? { record: t.decl, type: t } : null;
+}
+
+/** The type of a member, template arguments of the object's type put in. */
+export function memberType(field: VariableDecl, objectType: Type): Type {
+  const type = stripReference(field.type);
+  if (objectType.kind !== 'record' || objectType.templateArguments === undefined || objectType.decl.template === null) return type;
+  return substitute(type, bindings(objectType.decl.template, objectType.templateArguments));
+}
+
+export function lowerMember(ctx: Lowering, node: Cst): Expr {
+  const objectNode = fieldChild(node, 'argument');
+  const fieldNode = fieldChild(node, 'field');
+  if (objectNode === null || fieldNode === null) return ctx.opaque(node, 'member access');
+  if (fieldNode.missing) return ctx.opaque(node, 'missing member');
+  const operator = node.children.find((child) => !child.named && child.start >= objectNode.end && child.end <= fieldNode.start);
+  if (operator?.type === '.*' || operator?.type === '->*') return ctx.opaque(node, 'pointer to member');
+  const arrow = operator?.type === '->';
+  const name = fieldName(ctx, fieldNode);
+  const object = expression(ctx, objectNode);
+  return makeMember(ctx, node, object, arrow, name);
+}
+
+export function fieldName(ctx: Lowering, fieldNode: Cst): string {
+  let node = fieldNode;
+  if (node.type === 'dependent_name') node = namedChildren(node)[0] ?? node;
+  if (node.type === 'template_method') node = fieldChild(node, 'name') ?? node;
+  return ctx.slice(node);
+}
+
+function makeMember(ctx: Lowering, node: Cst, object: Expr, arrow: boolean, name: string): Expr {
+  const span = ctx.span(node);
+  if (!arrow) {
+    const base = coordinateOf(object);
+    if (base !== null && (name === 'x' || name === 'y' || name === 'z')) return { kind: 'coordinate', span, type: UINT, base, axis: name };
+  }
+  const owner = objectRecord(object.type, arrow);
+  if (owner !== null) {
+    const found = ctx.unit.lookup.member(owner.record, name);
+    if (found?.kind === 'value' && found.decl.kind === 'variable') {
+      const type = memberType(found.decl, owner.type);
+      const constant = owner.type.const === true && found.decl.storage === 'member' && type.const !== true;
+      return { kind: 'member', span, type: constant ? { ...type, const: true } : type, object, arrow, name, field: found.decl };
+    }
+  }
+  const dependent = stripReference(object.type).kind === 'dependent';
+  const made: MemberExpr = { kind: 'member', span, type: dependent ? dependentType(null, '') : UNKNOWN, object, arrow, name, field: null };
+  return made;
+}
+
+/** `threadIdx` itself, also through a macro or parentheses. */
+function coordinateOf(object: Expr): CoordinateExpr['base'] | null {
+  let e = object;
+  while (e.kind === 'paren' || e.kind === 'macro') e = e.kind === 'paren' ? e.inner : e.expanded;
+  return e.kind === 'coordinate' && e.axis === null && e.base !== 'warpSize' ? e.base : null;
+}
+
+export { childOfType };

@@ -1,0 +1,177 @@
+/** Operators: chains of binary operators, assignment, prefix and postfix, subscripts; overloaded ones become calls. */
+import { fieldChild, namedChildren, type Cst } from './cst.js';
+import { NeedsPatch, type Lowering } from './context.js';
+import { bestCandidates, operatorCall } from './lower-overload.js';
+import { expression, isTypeName, lowerInitList } from './lower-expression.js';
+import { lowerType } from './lower-type.js';
+import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
+import { strip } from './tree.js';
+import { BOOL, CHAR, INT, LONG, UNKNOWN, arithmeticType, decay, dependentType, pointerTo, promote, stripReference, unqualified } from './types.js';
+
+const BINARY = new Map<string, BinaryOperator>([
+  ['+', '+'], ['-', '-'], ['*', '*'], ['/', '/'], ['%', '%'], ['<<', '<<'], ['>>', '>>'], ['&', '&'], ['|', '|'], ['^', '^'], ['<', '<'], ['<=', '<='],
+  ['>', '>'], ['>=', '>='], ['==', '=='], ['!=', '!='], ['&&', '&&'], ['||', '||'],
+  ['and', '&&'], ['or', '||'], ['bitand', '&'], ['bitor', '|'], ['xor', '^'], ['not_eq', '!='],
+]);
+
+/** Operators that may also be unary: before them `(T)` may be a cast. */
+const EITHER = new Set(['+', '-', '*', '&', '&&']);
+
+interface Link { readonly node: Cst; readonly operator: Cst; readonly right: Cst }
+
+/** `a + b - c …`: the left spine is walked in a loop, so that a chain of a thousand terms costs no stack. */
+export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr {
+  const links: Link[] = [];
+  let current: Cst = node;
+  while (current.type === 'binary_expression') {
+    const left = fieldChild(current, 'left');
+    const right = fieldChild(current, 'right');
+    const operator = left === null || right === null ? undefined : current.children.find((c) => !c.named && c.start >= left.end && c.end <= right.start);
+    if (left === null || right === null || operator === undefined) return ctx.opaque(node, 'binary expression');
+    if (EITHER.has(operator.type)) checkCast(ctx, left);
+    links.push({ node: current, operator, right });
+    current = left;
+  }
+  if (links.length > limit) return ctx.opaque(node, 'chain too long');
+  let result = expression(ctx, current);
+  for (let i = links.length - 1; i >= 0; i--) {
+    const link = links[i];
+    if (link === undefined) continue;
+    result = makeBinary(ctx, link, result, expression(ctx, link.right));
+  }
+  return result;
+}
+
+/** If the operand that ends before a `-`, `+`, `*` or `&` is `(T)`, the operator is unary and `(T)` a cast. */
+function checkCast(ctx: Lowering, left: Cst): void {
+  let operand: Cst | null = left;
+  while (operand?.type === 'binary_expression') operand = fieldChild(operand, 'right');
+  if (operand?.type !== 'parenthesized_expression') return;
+  const [inner] = namedChildren(operand);
+  if (inner === undefined || !isTypeName(ctx, inner)) return;
+  throw new NeedsPatch({
+    at: operand.start, length: operand.end - operand.start, replacement: '~', meaning: { kind: 'cast', type: lowerType(ctx, inner) },
+  });
+}
+
+function makeBinary(ctx: Lowering, link: Link, left: Expr, right: Expr): Expr {
+  const patch = ctx.patches.find((p) => p.at === link.operator.start && p.meaning.kind === 'operator');
+  const op = patch === undefined ? BINARY.get(link.operator.type) : '<';
+  if (op === undefined) return ctx.opaque(link.node, `operator ${link.operator.type}`);
+  const overloaded = operatorCall(ctx, link.node, link.operator, op, [left, right]);
+  if (overloaded !== null) return overloaded;
+  const made: BinaryExpr = {
+    kind: 'binary', span: ctx.span(link.node), op, left, right, type: binaryType(op, left, right), opSpan: ctx.span(link.operator),
+  };
+  return made;
+}
+
+/** The type of a built-in binary operator. */
+export function binaryType(op: BinaryOperator, left: Expr, right: Expr): Type {
+  switch (op) {
+    case ',': return right.type;
+    case '<': case '<=': case '>': case '>=': case '==': case '!=': case '&&': case '||': return BOOL;
+    case '<<': case '>>': {
+      const type = promote(left.type);
+      return type.kind === 'int' || type.kind === 'dependent' ? type : UNKNOWN;
+    }
+    default: break;
+  }
+  const a = decay(left.type);
+  const b = decay(right.type);
+  if (op === '+' || op === '-') {
+    if (a.kind === 'pointer') return b.kind === 'pointer' ? (op === '-' ? LONG : UNKNOWN) : a;
+    if (b.kind === 'pointer') return op === '+' ? b : UNKNOWN;
+  }
+  // half2 and bfloat162 have built-in operators, lane by lane.
+  if (a.kind === 'record' && a.decl.vector !== null && isPairOfHalves(a)) return a;
+  return arithmeticType(a, b);
+}
+
+function isPairOfHalves(type: Type): boolean {
+  return type.kind === 'record' && type.decl.vector !== null && type.decl.vector.element.kind === 'float' && type.decl.vector.lanes === 2
+    && (type.decl.vector.element.format === 'half' || type.decl.vector.element.format === 'bfloat16');
+}
+
+const UNARY: Record<string, UnaryExpr['op']> = { '+': '+', '-': '-', '!': '!', '~': '~', '*': '*', '&': '&', not: '!', compl: '~' };
+
+export function lowerUnary(ctx: Lowering, node: Cst): Expr {
+  const operand = fieldChild(node, 'argument');
+  const operator = node.children.find((child) => !child.named);
+  if (operand === null || operator === undefined) return ctx.opaque(node, 'unary expression');
+  const cast = ctx.patches.find((p) => p.at === operator.start && p.meaning.kind === 'cast');
+  if (cast?.meaning.kind === 'cast') {
+    return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(cast.meaning.type), operand: expression(ctx, operand) };
+  }
+  const op = UNARY[operator.type];
+  if (op === undefined) return ctx.opaque(node, `operator ${operator.type}`);
+  const value = expression(ctx, operand);
+  const overloaded = op === '&' ? null : operatorCall(ctx, node, operator, op, [value]);
+  if (overloaded !== null) return overloaded;
+  return { kind: 'unary', span: ctx.span(node), op, operand: value, type: unaryType(op, value) };
+}
+
+function unaryType(op: UnaryExpr['op'], operand: Expr): Type {
+  switch (op) {
+    case '!': return BOOL;
+    case '&': return operand.type.kind === 'unknown' ? UNKNOWN : pointerTo(operand.type);
+    case '*': {
+      const type = decay(operand.type);
+      if (type.kind === 'dependent') return dependentType(null, '');
+      return type.kind === 'pointer' ? stripReference(type.to) : UNKNOWN;
+    }
+    default: {
+      const type = promote(operand.type);
+      return type.kind === 'int' || type.kind === 'float' || type.kind === 'dependent' || isPairOfHalves(type) ? type : UNKNOWN;
+    }
+  }
+}
+
+export function lowerUpdate(ctx: Lowering, node: Cst): Expr {
+  const operand = fieldChild(node, 'argument');
+  const operator = node.children.find((child) => !child.named);
+  if (operand === null || operator === undefined) return ctx.opaque(node, 'update expression');
+  const target = expression(ctx, operand);
+  const op = operator.type === '--' ? '--' : '++';
+  const overloaded = operatorCall(ctx, node, operator, op, [target]);
+  if (overloaded !== null) return overloaded;
+  return { kind: 'update', span: ctx.span(node), op, prefix: operator.start < operand.start, target, type: unqualified(stripReference(target.type)) };
+}
+
+const ASSIGN: Record<string, AssignExpr['op']> = {
+  '=': null, '+=': '+', '-=': '-', '*=': '*', '/=': '/', '%=': '%', '<<=': '<<', '>>=': '>>', '&=': '&', '|=': '|', '^=': '^',
+  and_eq: '&', or_eq: '|', xor_eq: '^',
+};
+
+export function lowerAssignment(ctx: Lowering, node: Cst): Expr {
+  const left = fieldChild(node, 'left');
+  const right = fieldChild(node, 'right');
+  if (left === null || right === null) return ctx.opaque(node, 'assignment');
+  const operator = node.children.find((child) => !child.named && child.start >= left.end && child.end <= right.start);
+  const op = operator === undefined ? undefined : ASSIGN[operator.type];
+  if (operator === undefined || op === undefined) return ctx.opaque(node, 'assignment operator');
+  const target = expression(ctx, left);
+  const value = right.type === 'initializer_list' ? lowerInitList(ctx, right, target.type) : expression(ctx, right);
+  const overloaded = operatorCall(ctx, node, operator, op === null ? '=' : `${op}=`, [target, value]);
+  if (overloaded !== null) return overloaded;
+  return { kind: 'assign', span: ctx.span(node), op, target, value, type: unqualified(stripReference(target.type)) };
+}
+
+export function lowerIndex(ctx: Lowering, node: Cst): Expr {
+  const baseNode = fieldChild(node, 'argument');
+  const list = fieldChild(node, 'indices');
+  const [indexNode, more] = list === null ? [] : namedChildren(list);
+  if (baseNode === null || list === null || indexNode === undefined || more !== undefined) return ctx.opaque(node, 'subscript');
+  const base = expression(ctx, baseNode);
+  const index = expression(ctx, indexNode);
+  const overloaded = operatorCall(ctx, node, list, '[]', [base, index]);
+  if (overloaded !== null) return overloaded;
+  const type = decay(base.type);
+  let element: Type = UNKNOWN;
+  if (type.kind === 'pointer') element = stripReference(type.to);
+  else if (type.kind === 'dependent') element = dependentType(null, '');
+  else if (decay(index.type).kind === 'pointer') element = UNKNOWN;
+  return { kind: 'index', span: ctx.span(node), base, index, type: element };
+}
+
+export { bestCandidates, strip, CHAR, INT };

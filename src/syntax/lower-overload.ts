@@ -1,0 +1,181 @@
+/** Which declarations a call may mean: arity, closeness of types, declarations replaced by their definitions, overloaded operators. */
+import type { Cst } from './cst.js';
+import type { Lowering } from './context.js';
+import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
+import {
+  UNKNOWN, decay, isArithmetic, printType, sameType, stripReference, substitute, unqualified, type Bindings,
+} from './types.js';
+
+const definitions = new WeakSet<FunctionDecl>();
+
+/** Marks a function that has a body in the text, whether or not it was lowered. */
+export function markDefinition(decl: FunctionDecl): void {
+  definitions.add(decl);
+}
+
+export function isDefinition(decl: FunctionDecl): boolean {
+  return definitions.has(decl);
+}
+
+export function admitsArity(decl: FunctionDecl, count: number): boolean {
+  const variadic = decl.parameters.some((p) => p.pack);
+  const required = decl.parameters.filter((p) => p.default === null && !p.pack).length;
+  return count >= required && (variadic || count <= decl.parameters.length);
+}
+
+/** Same parameters, as a declaration and its definition have them. */
+export function sameSignature(a: FunctionDecl, b: FunctionDecl): boolean {
+  if (a === b) return true;
+  if (a.name !== b.name || a.parameters.length !== b.parameters.length || (a.template === null) !== (b.template === null)) return false;
+  return a.parameters.every((p, i) => printType(unqualified(p.type)) === printType(unqualified(b.parameters[i]?.type ?? UNKNOWN)));
+}
+
+/** Candidates for a call, best first: declarations that have a definition among them are dropped; a unique exact match stands alone. */
+export function bestCandidates(
+  decls: readonly FunctionDecl[], args: readonly Expr[], templateArguments: readonly TemplateArgument[] | null,
+): FunctionDecl[] {
+  let admitted = decls.filter((decl) => admitsArity(decl, args.length));
+  if (templateArguments !== null && admitted.some((decl) => decl.template !== null)) admitted = admitted.filter((decl) => decl.template !== null || decl.specialises !== null);
+  const unique = admitted.filter((decl, i) =>
+    admitted.indexOf(decl) === i && (isDefinition(decl) || !admitted.some((other) => other !== decl && isDefinition(other) && sameSignature(decl, other))));
+  if (unique.length <= 1) return unique;
+  const scored = unique.map((decl, order) => ({ decl, order, score: mismatch(decl, args) })).sort((a, b) => a.score - b.score || a.order - b.order);
+  const exact = scored.filter((s) => s.score === 0 && s.decl.template === null);
+  const [only] = exact;
+  if (only !== undefined && exact.length === 1) return [only.decl];
+  return scored.map((s) => s.decl);
+}
+
+function mismatch(decl: FunctionDecl, args: readonly Expr[]): number {
+  let score = decl.template === null ? 0 : 1;
+  args.forEach((arg, i) => {
+    const parameter = decl.parameters[i];
+    if (parameter === undefined || parameter.pack) score += 3;
+    else score += distance(unqualified(stripReference(parameter.type)), decay(arg.type));
+  });
+  return score;
+}
+
+function distance(parameter: Type, argument: Type): number {
+  if (sameType(parameter, argument)) return 0;
+  if (parameter.kind === 'unknown' || argument.kind === 'unknown' || parameter.kind === 'dependent' || argument.kind === 'dependent') return 2;
+  if (isArithmetic(parameter) && isArithmetic(argument)) return parameter.kind === argument.kind ? 3 : 5;
+  if (parameter.kind === 'pointer' && argument.kind === 'pointer') {
+    if (sameType(unqualified(parameter.to), unqualified(argument.to))) return 1;
+    return parameter.to.kind === 'void' || argument.to.kind === 'void' || parameter.to.kind === 'dependent' ? 4 : 40;
+  }
+  if (parameter.kind === 'record' && argument.kind === 'record') return parameter.decl === argument.decl ? 1 : 40;
+  return 20;
+}
+
+/** Template parameters of a function bound by explicit arguments and by the types of the arguments. */
+export function deduce(decl: FunctionDecl, args: readonly Expr[], explicit: readonly TemplateArgument[] | null): Bindings {
+  const bound = new Map<TemplateParameterDecl, TemplateArgument>();
+  const parameters = decl.template ?? [];
+  parameters.forEach((parameter, i) => {
+    const argument = explicit?.[i];
+    if (argument !== undefined && !parameter.pack) bound.set(parameter, argument);
+  });
+  decl.parameters.forEach((parameter: ParameterDecl, i) => {
+    const arg = args[i];
+    if (arg !== undefined && !parameter.pack) unify(parameter.type, decay(arg.type), parameters, bound);
+  });
+  for (const parameter of parameters) if (!bound.has(parameter) && parameter.default !== null) bound.set(parameter, parameter.default);
+  return bound;
+}
+
+function unify(pattern: Type, actual: Type, parameters: readonly TemplateParameterDecl[], bound: Map<TemplateParameterDecl, TemplateArgument>): void {
+  const p = stripReference(pattern);
+  if (actual.kind === 'unknown' || actual.kind === 'dependent') return;
+  if (p.kind === 'dependent') {
+    if (p.decl !== null && p.text === p.decl.name && parameters.includes(p.decl) && !bound.has(p.decl)) bound.set(p.decl, { kind: 'type', type: unqualified(actual) });
+  } else if (p.kind === 'pointer' && actual.kind === 'pointer') {
+    unify(p.to, actual.to, parameters, bound);
+  } else if (p.kind === 'record' && actual.kind === 'record' && p.decl === actual.decl) {
+    p.templateArguments?.forEach((a, i) => {
+      const b = actual.templateArguments?.[i];
+      if (a.kind === 'type' && b?.kind === 'type') unify(a.type, b.type, parameters, bound);
+    });
+  }
+}
+
+/** What a call returns, references stripped. */
+export function resultType(decl: FunctionDecl, args: readonly Expr[], explicit: readonly TemplateArgument[] | null): Type {
+  const type = stripReference(decl.returns);
+  return unqualified(decl.template === null ? type : substitute(type, deduce(decl, args, explicit)));
+}
+
+function classOf(type: Type): RecordDecl | null {
+  const t = stripReference(type);
+  if (t.kind !== 'record') return null;
+  const vector = t.decl.vector;
+  // half2 and its like have built-in operators.
+  if (vector !== null && vector.lanes === 2 && vector.element.kind === 'float' && (vector.element.format === 'half' || vector.element.format === 'bfloat16')) return null;
+  return t.decl;
+}
+
+/**
+ * A call of an overloaded operator, or null if the operator is a built-in one. With a class operand and no operator in sight the
+ * callee is unknown: what it reads and writes is not to be guessed. Plain assignment of objects stays an assignment.
+ */
+export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, args: readonly Expr[]): CallExpr | null {
+  const [first] = args;
+  if (first === undefined || op === ',') return null;
+  const classes = args.map((arg) => classOf(arg.type));
+  const enums = args.some((arg) => stripReference(arg.type).kind === 'enum');
+  if (!enums && classes.every((c) => c === null)) return null;
+  const name = `operator${op}`;
+  const owner = classes[0] ?? null;
+  const span = ctx.span(node);
+  const calleeSpan = ctx.span(operator);
+  if (owner !== null) {
+    const member = ctx.unit.lookup.member(owner, name);
+    if (member?.kind === 'functions') {
+      const rest = args.slice(1);
+      const candidates = bestCandidates(member.decls, rest, null);
+      const [best] = candidates;
+      if (best !== undefined) {
+        const callee = { kind: 'method' as const, name, object: first, arrow: false, candidates };
+        ctx.openCall(callee);
+        return { kind: 'call', span, calleeSpan, callee, arguments: rest, templateArguments: null, type: methodResult(best, rest, first.type) };
+      }
+    }
+  }
+  if (op === '=') return null;
+  const free = ctx.unit.lookup.lookup(ctx.scope, name);
+  if (free?.kind === 'functions') {
+    const usable = free.decls.filter((decl) => decl.parameters.length === args.length && decl.parameters.every((p, i) => acceptsClass(p.type, args[i])));
+    const candidates = bestCandidates(usable, args, null);
+    const [best] = candidates;
+    if (best !== undefined) {
+      const callee = { kind: 'function' as const, name, candidates };
+      ctx.openCall(callee);
+      return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
+    }
+  }
+  if (classes.every((c) => c === null)) return null;
+  return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: args, templateArguments: null, type: UNKNOWN };
+}
+
+function acceptsClass(parameter: Type, arg: Expr | undefined): boolean {
+  const p = stripReference(parameter);
+  const a = arg === undefined ? UNKNOWN : stripReference(arg.type);
+  if (p.kind === 'dependent' || p.kind === 'unknown' || a.kind === 'unknown' || a.kind === 'dependent') return true;
+  if (p.kind === 'record' || a.kind === 'record') return p.kind === 'record' && a.kind === 'record' && p.decl === a.decl;
+  if (p.kind === 'enum') return a.kind === 'enum' && a.decl === p.decl;
+  return true;
+}
+
+/** The result of a method, with the template arguments of its object's type put in. */
+export function methodResult(decl: FunctionDecl, args: readonly Expr[], objectType: Type): Type {
+  const own = resultType(decl, args, null);
+  const object = stripReference(objectType);
+  const record = object.kind === 'pointer' ? stripReference(object.to) : object;
+  if (record.kind !== 'record' || record.templateArguments === undefined || record.decl.template === null) return own;
+  const bound = new Map<TemplateParameterDecl, TemplateArgument>();
+  record.decl.template.forEach((parameter, i) => {
+    const argument = record.templateArguments?.[i] ?? parameter.default;
+    if (argument !== null) bound.set(parameter, argument);
+  });
+  return substitute(own, bound);
+}

@@ -1,0 +1,247 @@
+/** Statements. */
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { MAX_DEPTH, type Lowering } from './context.js';
+import { argumentTexts } from './lower-call.js';
+import { lowerCondition } from './lower-condition.js';
+import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
+import { lowerExpression, lowerInitList } from './lower-expression.js';
+import { lowerFunction } from './lower-function.js';
+import { stringValue } from './lower-literal.js';
+import { lowerLoop, type LoopKind } from './lower-loop.js';
+import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
+import { lowerPreprocessor } from './lower-preprocessor.js';
+import { lowerSwitch } from './lower-switch.js';
+import { typesOnly } from './lower-type.js';
+import type { AsmStmt, CompoundStmt, Expr, IfStmt, LoopPragma, Stmt } from './tree.js';
+import { stripReference } from './types.js';
+
+const LOOPS = new Set(['for_statement', 'while_statement', 'do_statement', 'for_range_loop']);
+
+/** Longest `else if` chain that is kept as nested statements. */
+const MAX_ELSE_IF = 400;
+
+/** A block with a scope of its own. */
+export function lowerCompound(ctx: Lowering, node: Cst): CompoundStmt {
+  return ctx.inBlock(() => ({ kind: 'compound', span: ctx.span(node), body: lowerStatements(ctx, node.children) }));
+}
+
+/** The statements among these nodes, in the current scope. Pragmas that stand before a loop go to the loop. */
+export function lowerStatements(ctx: Lowering, nodes: readonly Cst[]): Stmt[] {
+  const body: Stmt[] = [];
+  let pragmas: LoopPragma[] = [];
+  let before = nodes[0]?.start ?? 0;
+  for (const node of nodes) {
+    if (node.type === 'preproc_call') {
+      const text = ctx.slice(node).trimEnd();
+      if (/^#\s*pragma\b/.test(text)) pragmas.push({ span: ctx.spanBetween(node.start, node.start + text.length), text });
+      continue;
+    }
+    if (!node.named) continue;
+    const statement = lowerStatement(ctx, node, pragmas, before);
+    pragmas = [];
+    before = node.end;
+    if (statement !== null) body.push(statement);
+  }
+  return body;
+}
+
+/** One statement; null for what is none (directives, comments). `before` is where the previous statement ended. */
+export function lowerStatement(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], before: number): Stmt | null {
+  if (ctx.depth > MAX_DEPTH) return ctx.opaqueStmt(node, 'nested too deeply');
+  ctx.depth++;
+  const result = dispatch(ctx, node, pragmas, before);
+  ctx.depth--;
+  return result;
+}
+
+function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], before: number): Stmt | null {
+  const span = ctx.span(node);
+  if (LOOPS.has(node.type)) return lowerLoop(ctx, node, node.type as LoopKind, [...pragmas, ...blankedPragmas(ctx, before, node.start)]);
+  switch (node.type) {
+    case 'compound_statement': return lowerCompound(ctx, node);
+    case 'expression_statement': return lowerExpressionStatement(ctx, node);
+    case 'declaration': return lowerDeclaration(ctx, node);
+    case 'if_statement': return lowerIf(ctx, node);
+    case 'switch_statement': return lowerSwitch(ctx, node);
+    case 'break_statement': return { kind: 'break', span };
+    case 'continue_statement': return { kind: 'continue', span };
+    case 'return_statement': return lowerReturn(ctx, node);
+    case 'goto_statement': {
+      const label = fieldChild(node, 'label');
+      return label === null ? ctx.opaqueStmt(node, 'goto') : { kind: 'goto', span, label: ctx.slice(label) };
+    }
+    case 'labeled_statement': return lowerLabel(ctx, node);
+    case 'type_definition': return { kind: 'declare', span, variables: [], types: lowerTypedef(ctx, node) };
+    case 'alias_declaration': return { kind: 'declare', span, variables: [], types: lowerAlias(ctx, node, null) };
+    case 'struct_specifier': case 'class_specifier': case 'union_specifier': case 'enum_specifier':
+      return { kind: 'declare', span, variables: [], types: typesOnly(ctx, node) };
+    case 'using_declaration': case 'namespace_alias_definition':
+      lowerUsing(ctx, node);
+      return null;
+    case 'static_assert_declaration': case 'comment': case 'preproc_def': case 'preproc_function_def': case 'preproc_include':
+      return null;
+    case 'preproc_if': case 'preproc_ifdef': return lowerPreprocessor(ctx, node);
+    case 'attributed_statement': {
+      const inner = namedChildren(node).find((child) => child.type !== 'attribute_declaration');
+      return inner === undefined ? { kind: 'empty', span } : lowerStatement(ctx, inner, pragmas, before);
+    }
+    case 'case_statement':
+      ctx.irregularSwitch = true;
+      return ctx.opaqueStmt(node, 'case label inside a statement');
+    case 'try_statement': return lowerTry(ctx, node);
+    case 'throw_statement': return ctx.opaqueStmt(node, 'throw');
+    case 'function_definition':
+      // A local function does not exist in C++: this is a macro with a block, or an error that the parser repaired.
+      lowerFunction(ctx, node, null);
+      return ctx.opaqueStmt(node, 'function inside a function');
+    case 'ERROR':
+      return ctx.opaqueStmt(node, 'syntax error');
+    default: return ctx.opaqueStmt(node, node.type.replaceAll('_', ' '));
+  }
+}
+
+/** Pragmas that the overlay took out from before a loop. */
+function blankedPragmas(ctx: Lowering, from: number, to: number): LoopPragma[] {
+  if (ctx.notes.length === 0) return [];
+  const found: LoopPragma[] = [];
+  let end = to;
+  for (let i = ctx.noteIndex(to) - 1; i >= 0; i--) {
+    const note = ctx.notes[i];
+    if (note === undefined || note.span.end > end || note.span.start < from) break;
+    if (note.kind !== 'pragma') break;
+    found.unshift({ span: ctx.override ?? note.span, text: note.text });
+    end = note.span.start;
+  }
+  return found;
+}
+
+function lowerExpressionStatement(ctx: Lowering, node: Cst): Stmt {
+  const span = ctx.span(node);
+  const [inner] = namedChildren(node);
+  if (inner === undefined) return { kind: 'empty', span };
+  if (node.error && node.children.some((child) => child.type === 'ERROR')) return ctx.opaqueStmt(node, 'syntax error');
+  if (inner.type === 'gnu_asm_expression') return lowerAsm(ctx, node, inner);
+  const macro = statementMacro(ctx, inner);
+  if (macro !== null) return macro;
+  return { kind: 'expression', span, expression: lowerExpression(ctx, inner) };
+}
+
+/** `MACRO(…);` or `MACRO;` as a statement of its own. */
+function statementMacro(ctx: Lowering, node: Cst): Stmt | null {
+  const called = node.type === 'call_expression';
+  const nameNode = called ? fieldChild(node, 'function') : node.type === 'identifier' ? node : null;
+  if (nameNode === null || nameNode.type !== 'identifier') return null;
+  const macro = macroNamed(ctx, ctx.slice(nameNode), called);
+  if (macro === null) return null;
+  const list = called ? fieldChild(node, 'arguments') : null;
+  const args = list === null ? null : argumentTexts(ctx, list);
+  const expression = macroExpression(ctx, node, macro, args);
+  if (expression !== null) return { kind: 'expression', span: ctx.span(node), expression };
+  return macroStatement(ctx, node, macro, args);
+}
+
+function lowerAsm(ctx: Lowering, node: Cst, asm: Cst): AsmStmt {
+  const code = fieldChild(asm, 'assembly_code');
+  const pieces = code === null ? [] : code.type === 'concatenated_string' ? namedChildren(code) : [code];
+  const operands = (field: string): Expr[] => {
+    const list = fieldChild(asm, field);
+    return list === null ? [] : namedChildren(list).flatMap((operand) => {
+      const value = fieldChild(operand, 'value');
+      return value === null ? [] : [lowerExpression(ctx, value)];
+    });
+  };
+  return {
+    kind: 'asm', span: ctx.span(node), volatile: childOfType(asm, 'gnu_asm_qualifier') !== null,
+    text: pieces.map((piece) => stringValue(ctx.slice(piece))).join(''), outputs: operands('output_operands'), inputs: operands('input_operands'),
+  };
+}
+
+function lowerReturn(ctx: Lowering, node: Cst): Stmt {
+  const [value] = namedChildren(node);
+  if (value === undefined) return { kind: 'return', span: ctx.span(node), value: null };
+  const type = ctx.fn === null ? undefined : stripReference(ctx.fn.decl.returns);
+  const lowered = value.type === 'initializer_list' && type !== undefined ? lowerInitList(ctx, value, type) : lowerExpression(ctx, value);
+  return { kind: 'return', span: ctx.span(node), value: lowered };
+}
+
+function lowerLabel(ctx: Lowering, node: Cst): Stmt {
+  const label = fieldChild(node, 'label');
+  const inner = namedChildren(node).find((child) => child !== label);
+  if (label === null) return ctx.opaqueStmt(node, 'label');
+  const body = inner === undefined ? null : lowerStatement(ctx, inner, [], label.end);
+  const end = ctx.spanBetween(node.end, node.end);
+  return { kind: 'label', span: ctx.span(node), name: ctx.slice(label), body: body ?? { kind: 'empty', span: end } };
+}
+
+function lowerTry(ctx: Lowering, node: Cst): Stmt {
+  // Launches inside are still found; where control goes is not understood.
+  const body = fieldChild(node, 'body');
+  if (body !== null) lowerCompound(ctx, body);
+  for (const clause of node.children) {
+    const handler = clause.type === 'catch_clause' ? fieldChild(clause, 'body') : null;
+    if (handler !== null) lowerCompound(ctx, handler);
+  }
+  return ctx.opaqueStmt(node, 'try');
+}
+
+/** The statement of an arm or a loop body; it has a scope of its own. */
+export function lowerBody(ctx: Lowering, node: Cst, before: number): Stmt {
+  const statement = ctx.inBlock(() => lowerStatement(ctx, node, [], before));
+  return statement ?? { kind: 'empty', span: ctx.span(node) };
+}
+
+interface Branch { readonly node: Cst; readonly elseNode: Cst | null; readonly elseWord: Cst | null; readonly last: Cst | null }
+
+/** `if`, with a chain of `else if` walked in a loop. */
+function lowerIf(ctx: Lowering, node: Cst): Stmt {
+  const branches: Branch[] = [];
+  let current: Cst = node;
+  for (;;) {
+    const alternative = fieldChild(current, 'alternative');
+    const word = alternative === null ? null : childOfType(alternative, 'else');
+    const rest = alternative === null ? null : namedChildren(alternative).find((child) => child.type !== 'preproc_call') ?? null;
+    branches.push({ node: current, elseNode: alternative, elseWord: word, last: rest?.type === 'if_statement' ? null : rest });
+    if (rest?.type !== 'if_statement') break;
+    current = rest;
+  }
+  if (branches.length > MAX_ELSE_IF) return ctx.opaqueStmt(node, 'chain too long');
+  return lowerBranch(ctx, branches, 0);
+}
+
+function lowerBranch(ctx: Lowering, branches: readonly Branch[], from: number): Stmt {
+  // Conditions may declare names that all later arms see, so scopes nest; the nodes are put together from the end.
+  const outer = ctx.scope;
+  const parts: { branch: Branch; head: ReturnType<typeof lowerCondition>; then: Stmt }[] = [];
+  try {
+    for (const branch of branches.slice(from)) {
+      const clause = fieldChild(branch.node, 'condition');
+      const consequence = fieldChild(branch.node, 'consequence');
+      if (clause === null || consequence === null) return ctx.opaqueStmt(branch.node, 'if without condition');
+      const head = lowerCondition(ctx, clause);
+      if (ctx.fn !== null) ctx.fn.conditions++;
+      const then = consequence.missing ? ctx.opaqueStmt(consequence, 'missing statement') : lowerBody(ctx, consequence, clause.end);
+      parts.push({ branch, head, then });
+    }
+    const last = branches[branches.length - 1];
+    let otherwise: Stmt | null = last?.last === null || last?.last === undefined ? null : lowerBody(ctx, last.last, last.elseWord?.end ?? last.last.start);
+    if (last?.elseNode !== null && last?.elseNode !== undefined && otherwise === null) otherwise = { kind: 'empty', span: ctx.span(last.elseNode) };
+    for (let i = parts.length - 1; i >= 0; i--) {
+      const part = parts[i];
+      if (part === undefined) continue;
+      const made: IfStmt = {
+        kind: 'if', span: ctx.span(part.branch.node), constexpr: childOfType(part.branch.node, 'constexpr') !== null, init: part.head.init,
+        conditionDecl: part.head.declaration, condition: part.head.condition, headSpan: part.head.span, then: part.then, else: otherwise,
+        elseSpan: part.branch.elseWord === null ? null : ctx.span(part.branch.elseWord),
+      };
+      otherwise = made;
+    }
+    return otherwise ?? ctx.opaqueStmt(branches[from]?.node ?? branches[0]?.node ?? fail(), 'if');
+  } finally {
+    ctx.scope = outer;
+    if (ctx.fn !== null) ctx.fn.conditions -= parts.length;
+  }
+}
+
+function fail(): never {
+  throw new Error('internal: an if without branches');
+}

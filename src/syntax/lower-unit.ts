@@ -1,0 +1,133 @@
+/** Namespace scope: everything a file declares outside of functions, and which parts of its tree are worth copying. */
+import type { Overlay, OverlayNote } from '../source/types.js';
+import { fieldChild, namedChildren, type Cst, type Wanted } from './cst.js';
+import type { Lowering } from './context.js';
+import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-declaration.js';
+import { lowerFunction } from './lower-function.js';
+import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
+import { preprocessorArms } from './lower-preprocessor.js';
+import { lowerEnum, lowerRecord } from './lower-record.js';
+
+/** Host functions shorter than this are lowered even if they launch nothing: launch shapes are computed in them. */
+const SMALL_BODY = 500;
+/** Initialisers longer than this stay text. */
+const LONG_LIST = 4000;
+
+function isDeviceNote(note: OverlayNote): boolean {
+  const device = (name: string): boolean => name === 'global' || name === 'device';
+  return note.kind === 'launch' || (note.kind === 'qualifier' && device(note.name)) || (note.kind === 'macro' && note.standsFor.some((m) => device(m.name)));
+}
+
+/**
+ * Chooses what to copy from the parser: everything but the bodies of long host functions without launches and long initialiser
+ * lists. `launchNames` are macros that hold a launch.
+ */
+export function interesting(overlay: Overlay, launchNames: readonly string[]): Wanted {
+  const marks: number[] = overlay.notes.filter(isDeviceNote).map((note) => note.span.start);
+  const words = ['cudaLaunch', ...launchNames];
+  const pattern = new RegExp(`\\b(?:${words.map((w) => w.replace(/\W/g, '\\$&')).join('|')})`, 'g');
+  for (const match of overlay.text.matchAll(pattern)) marks.push(match.index);
+  marks.sort((a, b) => a - b);
+  const first = (offset: number): number => {
+    let low = 0;
+    let high = marks.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if ((marks[mid] ?? Infinity) < offset) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  };
+  const marked = (start: number, end: number): boolean => {
+    const at = first(start);
+    if ((marks[at] ?? Infinity) < end) return true;
+    // A qualifier that the overlay blanked may stand directly before the function.
+    const before = marks[at - 1];
+    return before !== undefined && start - before < 400 && /^\S*\s*$/.test(overlay.text.slice(before, start));
+  };
+  return (type, start, end, parentType, parentStart) => {
+    if (type === 'compound_statement' && parentType === 'function_definition') return end - start < SMALL_BODY || marked(parentStart, end);
+    return type !== 'initializer_list' || end - start < LONG_LIST;
+  };
+}
+
+/** Declares what stands at namespace scope among these nodes, in order. */
+export function lowerItems(ctx: Lowering, nodes: readonly Cst[], from: number): void {
+  let before = from;
+  for (const node of nodes) {
+    lowerItem(ctx, node, before);
+    before = node.end;
+  }
+}
+
+function lowerItem(ctx: Lowering, node: Cst, before: number): void {
+  switch (node.type) {
+    case 'function_definition': lowerFunction(ctx, node, { before, template: null }); return;
+    case 'declaration': declareVariables(ctx, node, before, 'namespace'); return;
+    case 'template_declaration': lowerTemplate(ctx, node, before); return;
+    case 'namespace_definition': lowerNamespace(ctx, node); return;
+    case 'linkage_specification': {
+      const body = fieldChild(node, 'body');
+      if (body?.type === 'declaration_list') lowerItems(ctx, body.children, body.start + 1);
+      else if (body !== null) lowerItem(ctx, body, body.start);
+      return;
+    }
+    case 'struct_specifier': case 'class_specifier': case 'union_specifier': lowerRecord(ctx, node, null); return;
+    case 'enum_specifier': lowerEnum(ctx, node); return;
+    case 'type_definition': lowerTypedef(ctx, node); return;
+    case 'alias_declaration': lowerAlias(ctx, node, null); return;
+    case 'using_declaration': case 'namespace_alias_definition': lowerUsing(ctx, node); return;
+    case 'preproc_include': ctx.unit.includeAt.get(node.start)?.(); return;
+    case 'preproc_if': case 'preproc_ifdef':
+      for (const arm of [...preprocessorArms(ctx, node)].sort((a, b) => Number(a.active) - Number(b.active))) lowerItems(ctx, arm.children, arm.node.start);
+      return;
+    case 'ERROR':
+      // Recovery often leaves whole functions inside of the error.
+      lowerItems(ctx, node.children, node.start);
+      return;
+    default:
+  }
+}
+
+function lowerTemplate(ctx: Lowering, node: Cst, before: number): void {
+  const list = fieldChild(node, 'parameters');
+  if (list === null) return;
+  const outer = ctx.scope;
+  ctx.inScope(templateScope(ctx), () => {
+    const template = lowerTemplateParameters(ctx, list);
+    for (const inner of namedChildren(node)) {
+      switch (inner.type) {
+        case 'function_definition': case 'declaration':
+          if (lowerFunction(ctx, inner, { before, template, head: node, declareIn: outer }) === null && inner.type === 'declaration') {
+            ctx.inScope(outer, () => declareVariables(ctx, inner, before, 'namespace'));
+          }
+          break;
+        case 'struct_specifier': case 'class_specifier': case 'union_specifier': {
+          const decl = lowerRecord(ctx, inner, template);
+          if (decl !== null && fieldChild(inner, 'name')?.type === 'type_identifier') outer.declare(decl);
+          break;
+        }
+        case 'alias_declaration':
+          for (const alias of lowerAlias(ctx, inner, template)) outer.declare(alias);
+          break;
+        case 'template_declaration': lowerTemplate(ctx, inner, before); break;
+        default:
+      }
+    }
+  });
+}
+
+function lowerNamespace(ctx: Lowering, node: Cst): void {
+  const body = fieldChild(node, 'body');
+  if (body === null) return;
+  const nameNode = fieldChild(node, 'name');
+  const inline = node.children.some((child) => child.type === 'inline');
+  if (nameNode === null || inline || ctx.scope.kind !== 'namespace') {
+    // Names of unnamed and inline namespaces are visible in the namespace around them.
+    lowerItems(ctx, body.children, body.start + 1);
+    return;
+  }
+  const name = ctx.slice(nameNode).replace(/\s+/g, '');
+  const path = ctx.scope.path === '' ? name : `${ctx.scope.path}::${name}`;
+  ctx.inScope(ctx.unit.names.space(path), () => lowerItems(ctx, body.children, body.start + 1));
+}

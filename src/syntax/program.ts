@@ -1,0 +1,308 @@
+/** Loading: files and what they include to lowered units, and what holds between units (calls, launches). */
+import { resolve } from 'node:path';
+import {
+  blankInactiveArms, collectMacros, compileCommandFor, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
+  type CompileCommand, type IncludeReader,
+} from '../source/index.js';
+import type { MacroDefinition, Overlay, SourceFile } from '../source/types.js';
+import { Lowering, type UnitState } from './context.js';
+import { parseCst, type Cst, type CstTree } from './cst.js';
+import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
+import { ProgramIndex } from './link.js';
+import { interesting, lowerItems } from './lower-unit.js';
+import { cppParser } from './parser.js';
+import { FileNames, Names } from './scope.js';
+import { makeSnippets } from './snippets.js';
+import type { Program, Unit } from './tree.js';
+
+export interface LoadOptions {
+  /** Reads the bytes of a file; the file system by default. */
+  readonly readFile?: (realPath: string) => Uint8Array;
+  /** Resolves symbolic links; null if there is no such file. The file system by default. */
+  readonly realPath?: (path: string) => string | null;
+  /** Folders for includes that do not stand next to the including file. */
+  readonly includeDirs?: readonly string[];
+  readonly defines?: Readonly<Record<string, string>>;
+  readonly compileCommands?: readonly CompileCommand[];
+}
+
+/** A file that could not be read as text. */
+export interface FailedFile { readonly path: string; readonly message: string }
+
+export interface LoadedProgram extends Program {
+  readonly failed: readonly FailedFile[];
+  /** Real paths of the files that were asked for, in their order (those that failed left out). */
+  readonly roots: readonly string[];
+  /** Functions of this name in all units, definitions first. */
+  functionsNamed(name: string, arity?: number): readonly Unit['functions'][number][];
+}
+
+/** A file between reading and lowering. */
+interface Work {
+  readonly source: SourceFile;
+  readonly names: FileNames;
+  readonly visible: FileNames[];
+  /** Files it includes, and the file whose include reached it first. */
+  readonly includes: string[];
+  readonly includer: Work | null;
+  readonly missing: readonly string[];
+  state: UnitState | null;
+  tree: CstTree | null;
+}
+
+/**
+ * Lowers files and everything they include with quotes (or through `includeDirs`). Each file is lowered once, in the context of
+ * the first file that includes it. `initParser` must have settled. Files that cannot be read are listed, never thrown.
+ */
+export function loadProgram(paths: readonly string[], options: LoadOptions = {}): LoadedProgram {
+  return new Loader(options).load(paths);
+}
+
+class Loader {
+  readonly #reader: IncludeReader;
+  readonly #store: SourceStore;
+  readonly #works = new Map<string, Work>();
+  readonly #macros = new Map<string, Map<string, MacroDefinition>>();
+  readonly #failed: FailedFile[] = [];
+  readonly #snippets = makeSnippets(cppParser());
+  readonly #units = new Map<string, Unit>();
+  readonly #states: UnitState[] = [];
+  #cluster: Work[] = [];
+
+  constructor(private readonly options: LoadOptions) {
+    this.#reader = {
+      realPath: options.realPath ?? ((path) => nodeReader.realPath(path)),
+      readFile: options.readFile ?? ((path) => nodeReader.readFile(path)),
+    };
+    this.#store = new SourceStore(this.#reader);
+  }
+
+  load(paths: readonly string[]): LoadedProgram {
+    const sources = paths.flatMap((path) => this.#read(path) ?? []);
+    const roots = [...new Set(sources.map((source) => source.realPath))];
+    for (const source of this.#inOrder(sources)) {
+      if (this.#works.has(source.realPath)) continue;
+      this.#cluster = [];
+      this.#begin(source, null);
+      this.#finishCluster();
+    }
+    const index = new ProgramIndex(this.#units, this.#states);
+    return {
+      units: this.#units, failed: this.#failed, roots,
+      launchesOf: (kernel) => index.launchesOf(kernel),
+      allLaunchesVisible: (kernel) => index.allLaunchesVisible(kernel),
+      functionsNamed: (name, arity) => index.functionsNamed(name, arity),
+    };
+  }
+
+  #read(path: string): SourceFile | null {
+    try {
+      const source = this.#store.load(path);
+      if (source === null) this.#failed.push({ path, message: 'no such file' });
+      return source;
+    } catch (error) {
+      this.#failed.push({ path, message: messageOf(error) });
+      return null;
+    }
+  }
+
+  /** Files that no other file of the list includes come first: an included file is lowered in the context of its includer. */
+  #inOrder(sources: readonly SourceFile[]): SourceFile[] {
+    const listed = new Set(sources.map((source) => source.realPath));
+    const included = new Set<string>();
+    for (const source of sources) {
+      for (const file of this.#includesOf(source).found) if (listed.has(file.realPath) && file.realPath !== source.realPath) included.add(file.realPath);
+    }
+    return [...sources.filter((s) => !included.has(s.realPath)), ...sources.filter((s) => included.has(s.realPath))];
+  }
+
+  readonly #resolved = new Map<string, ReturnType<typeof resolveIncludes>>();
+
+  #includesOf(source: SourceFile): ReturnType<typeof resolveIncludes> {
+    const known = this.#resolved.get(source.realPath);
+    if (known !== undefined) return known;
+    const command = this.#command(source);
+    const found = resolveIncludes(source, { directories: [...(this.options.includeDirs ?? []), ...(command?.includeDirectories ?? [])], reader: this.#reader });
+    this.#resolved.set(source.realPath, found);
+    return found;
+  }
+
+  #command(source: SourceFile): CompileCommand | null {
+    return this.options.compileCommands === undefined ? null : compileCommandFor(this.options.compileCommands, resolve(source.path));
+  }
+
+  #defines(source: SourceFile): Readonly<Record<string, string>> {
+    return { ...this.#command(source)?.defines, ...this.options.defines };
+  }
+
+  /** The macros that a file and its includes define, whoever includes it. */
+  #ownMacros(source: SourceFile, active: ReadonlySet<string>): Map<string, MacroDefinition> {
+    const known = this.#macros.get(source.realPath);
+    if (known !== undefined) return known;
+    const inside = new Set([...active, source.realPath]);
+    const tables = this.#includedSources(source).filter((s) => !inside.has(s.realPath)).map((s) => this.#ownMacros(s, inside));
+    const macros = collectMacros(source, mergeMacros(tables), this.#defines(source));
+    this.#macros.set(source.realPath, macros);
+    return macros;
+  }
+
+  #includedSources(source: SourceFile): SourceFile[] {
+    return this.#includesOf(source).found.flatMap((file) => this.#included(file.path) ?? []);
+  }
+
+  /** An include that cannot be read is as good as missing. */
+  #included(path: string): SourceFile | null {
+    try {
+      return this.#store.load(path);
+    } catch (error) {
+      if (error instanceof SourceError) return null;
+      throw error;
+    }
+  }
+
+  /** Parses a file, declares its names (its includes on the way, where they stand) and queues its bodies. */
+  #begin(source: SourceFile, includer: Work | null): Work {
+    const names = new FileNames();
+    const resolved = this.#includesOf(source);
+    const work: Work = {
+      source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, tree: null,
+    };
+    this.#works.set(source.realPath, work);
+    this.#cluster.push(work);
+    const macros = this.#macrosFor(source, includer);
+    const includeAt = new Map<number, () => void>();
+    for (const file of resolved.found) {
+      const at = source.directives[file.directive]?.start;
+      if (at !== undefined) includeAt.set(at, () => this.#include(work, file.path));
+    }
+    let overlay = makeOverlay(source, macros);
+    const launchers = launchMacros(macros);
+    let tree = parseCst(cppParser(), overlay.text, interesting(overlay, launchers));
+    if (tree.hasError) {
+      const reduced = this.#reduceArms(source, overlay, tree.root);
+      if (reduced !== overlay) {
+        tree.release();
+        overlay = reduced;
+        tree = parseCst(cppParser(), overlay.text, interesting(overlay, launchers));
+      }
+    }
+    const state = this.#state(work, overlay, macros, includeAt, tree);
+    work.state = state;
+    work.tree = tree;
+    const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
+    lowerItems(ctx, tree.root.children, 0);
+    // Includes inside of functions or of text that did not parse were not met on the way.
+    for (const include of includeAt.values()) include();
+    return work;
+  }
+
+  /** Functions that hold errors and directives are read in one configuration only. */
+  #reduceArms(source: SourceFile, overlay: Overlay, root: Cst): Overlay {
+    let reduced = overlay;
+    const pending: Cst[] = [root];
+    while (pending.length > 0) {
+      const node = pending.pop();
+      if (node === undefined || !node.error) continue;
+      if (node.type === 'function_definition' || node.type === 'ERROR') {
+        reduced = blankInactiveArms(source, reduced, { start: node.start, end: node.end });
+        continue;
+      }
+      pending.push(...node.children);
+    }
+    return reduced;
+  }
+
+  #macrosFor(source: SourceFile, includer: Work | null): Map<string, MacroDefinition> {
+    const own = this.#ownMacros(source, new Set());
+    if (includer?.state === null || includer === null) return own;
+    // What the includer knows is visible too, less what this file itself defines (its include guard would hide it from itself).
+    const context = new Map<string, MacroDefinition>();
+    for (const [name, macro] of includer.state.macros) if (macro.file !== source.realPath && !own.has(name)) context.set(name, macro);
+    return context.size === 0 ? own : mergeMacros([context, own]);
+  }
+
+  #state(
+    work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>, tree: CstTree,
+  ): UnitState {
+    const mentions = (): RegExp | null => kernelPattern(work.visible);
+    let pattern: RegExp | null | undefined;
+    return {
+      file: work.source.realPath, source: work.source, overlay, macros, names: work.names, lookup: new Names(work.visible), functions: [], kernels: [], variables: [],
+      launches: [], hiddenKernels: [], problems: [], bodies: [], openCalls: [], escapes: [], includeAt, snippets: this.#snippets,
+      expandBody(body) {
+        if (body.pending < 0) return;
+        pattern ??= mentions();
+        if (pattern?.test(overlay.text.slice(body.start, body.end)) === true) tree.expand(body);
+      },
+    };
+  }
+
+  #include(work: Work, path: string): void {
+    const source = this.#included(path);
+    if (source === null || work.includes.includes(source.realPath) || source.realPath === work.source.realPath) return;
+    work.includes.push(source.realPath);
+    const known = this.#works.get(source.realPath) ?? this.#begin(source, work);
+    for (const names of this.#closure(known)) if (!work.visible.includes(names)) work.visible.push(names);
+  }
+
+  /** Names of a file and of everything it includes. */
+  #closure(work: Work): FileNames[] {
+    const seen = new Set<Work>();
+    const pending = [work];
+    while (pending.length > 0) {
+      const next = pending.shift();
+      if (next === undefined || seen.has(next)) continue;
+      seen.add(next);
+      for (const path of next.includes) {
+        const included = this.#works.get(path);
+        if (included !== undefined) pending.push(included);
+      }
+    }
+    return [...seen].map((w) => w.names);
+  }
+
+  /** Lowers the bodies of a root file and of what it was the first to include, then lets the trees go. */
+  #finishCluster(): void {
+    for (const work of this.#cluster) {
+      const all = new Set<FileNames>();
+      for (let w: Work | null = work; w !== null; w = w.includer) for (const names of this.#closure(w)) all.add(names);
+      work.visible.splice(0, work.visible.length, ...all);
+    }
+    for (const work of this.#cluster) {
+      const { state, tree } = work;
+      if (state === null || tree === null) continue;
+      for (let i = 0; i < state.bodies.length; i++) state.bodies[i]?.();
+      state.bodies.length = 0;
+      tree.release();
+      work.tree = null;
+      this.#units.set(state.file, this.#unit(work, state));
+      this.#states.push(state);
+    }
+  }
+
+  #unit(work: Work, state: UnitState): Unit {
+    state.functions.sort((a, b) => a.span.start - b.span.start);
+    state.kernels.sort((a, b) => a.span.start - b.span.start);
+    state.launches.sort((a, b) => a.span.start - b.span.start);
+    state.hiddenKernels.push(...findHiddenKernels(state));
+    return {
+      source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
+      launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
+    };
+  }
+}
+
+/** A pattern that finds the name of any kernel that these files declare; null if there is none. */
+function kernelPattern(visible: readonly FileNames[]): RegExp | null {
+  const names = new Set<string>();
+  for (const file of visible) {
+    for (const space of file.spaces.values()) {
+      for (const [name, decls] of space.functions) if (decls.some((decl) => decl.qualifiers.global)) names.add(name);
+    }
+  }
+  return names.size === 0 ? null : new RegExp(`\\b(?:${[...names].join('|')})\\b`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

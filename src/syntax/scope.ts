@@ -1,0 +1,257 @@
+/**
+ * Names and where they are visible: C++'s nested scopes inside a file, and the namespaces of all files that a file can see.
+ *
+ * Declarations at namespace scope are entered before any body is lowered, so a body sees the whole file (a name that is used
+ * before its declaration and means something else in an enclosing scope would be resolved wrongly; nobody writes that).
+ */
+import type {
+  Decl, EnumDecl, EnumeratorDecl, FunctionDecl, ParameterDecl, RecordDecl, TemplateParameterDecl, Type, TypedefDecl, VariableDecl,
+} from './tree.js';
+
+export type ValueDecl = VariableDecl | ParameterDecl | EnumeratorDecl | TemplateParameterDecl;
+export type TypeDecl = RecordDecl | EnumDecl | TypedefDecl | TemplateParameterDecl;
+
+export type Found =
+  | { readonly kind: 'value'; readonly decl: ValueDecl; /** The record, if it is a member found without an object. */ readonly member: RecordDecl | null }
+  | { readonly kind: 'functions'; readonly decls: readonly FunctionDecl[]; readonly member: RecordDecl | null }
+  | { readonly kind: 'type'; readonly decl: TypeDecl };
+
+export type ScopeKind = 'namespace' | 'record' | 'template' | 'function' | 'block';
+
+/** One level of names. */
+export class Scope {
+  readonly values = new Map<string, ValueDecl>();
+  readonly functions = new Map<string, FunctionDecl[]>();
+  readonly types = new Map<string, TypeDecl>();
+  /** Paths of namespaces named by using-directives at this level. */
+  readonly usings: string[] = [];
+
+  constructor(
+    readonly kind: ScopeKind,
+    readonly parent: Scope | null,
+    /** For namespaces: `a::b`, empty for the global one. */
+    readonly path: string,
+    readonly record: RecordDecl | null,
+  ) {}
+
+  declare(decl: Decl): void {
+    if (decl.name === '') return;
+    switch (decl.kind) {
+      case 'function': {
+        const overloads = this.functions.get(decl.name);
+        if (overloads === undefined) this.functions.set(decl.name, [decl]);
+        else overloads.push(decl);
+        break;
+      }
+      case 'record': {
+        const known = this.types.get(decl.name);
+        // A forward declaration after the definition names the same type.
+        if (known?.kind === 'record' && known.complete && !decl.complete) break;
+        this.types.set(decl.name, decl);
+        break;
+      }
+      case 'enum': case 'typedef':
+        this.types.set(decl.name, decl);
+        break;
+      case 'template-parameter':
+        if (decl.sort === 'value') this.values.set(decl.name, decl);
+        else this.types.set(decl.name, decl);
+        break;
+      default:
+        this.values.set(decl.name, decl);
+    }
+  }
+}
+
+/** The names of one file at namespace scope. */
+export class FileNames {
+  readonly spaces = new Map<string, Scope>();
+  /** `namespace a = b::c;`, keyed by the alias's own path. */
+  readonly aliases = new Map<string, string>();
+  readonly global: Scope;
+
+  constructor() {
+    this.global = new Scope('namespace', null, '', null);
+    this.spaces.set('', this.global);
+  }
+
+  /** The scope of a namespace in this file, made if it is not there. */
+  space(path: string): Scope {
+    const known = this.spaces.get(path);
+    if (known !== undefined) return known;
+    const cut = path.lastIndexOf('::');
+    const made = new Scope('namespace', this.space(cut < 0 ? '' : path.slice(0, cut)), path, null);
+    this.spaces.set(path, made);
+    return made;
+  }
+}
+
+const memberScopes = new WeakMap<RecordDecl, Scope>();
+
+/** Tells where the members of a record are kept. */
+export function setMemberScope(record: RecordDecl, scope: Scope): void {
+  memberScopes.set(record, scope);
+}
+
+export function memberScope(record: RecordDecl): Scope | null {
+  return memberScopes.get(record) ?? null;
+}
+
+function baseRecords(record: RecordDecl): RecordDecl[] {
+  const bases: RecordDecl[] = [];
+  for (const base of record.bases) {
+    const decl = recordOf(base);
+    if (decl !== null && decl !== record) bases.push(decl);
+  }
+  return bases;
+}
+
+function recordOf(type: Type): RecordDecl | null {
+  return type.kind === 'record' ? type.decl : null;
+}
+
+/** The files a file can see, itself first, and look-ups over them. */
+export class Names {
+  /** `visible` may grow while files are loaded; it is read at every look-up. */
+  constructor(readonly visible: readonly FileNames[]) {}
+
+  /** A name as written in `scope`, innermost declaration first. */
+  lookup(scope: Scope, name: string): Found | null {
+    for (let level: Scope | null = scope; level !== null; level = level.parent) {
+      const found = this.atLevel(level, name, 0);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** A type's name as written in `scope`: values and functions of that name do not hide it. */
+  lookupType(scope: Scope, name: string): TypeDecl | null {
+    for (let level: Scope | null = scope; level !== null; level = level.parent) {
+      const found = this.typeAtLevel(level, name, 0);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** A member of a record or of its bases. */
+  member(record: RecordDecl, name: string, depth = 0): Found | null {
+    const scope = memberScopes.get(record);
+    if (scope !== undefined) {
+      const own = local(scope, name);
+      if (own !== null) return own;
+    } else {
+      const field = record.fields.find((f) => f.name === name);
+      if (field !== undefined) return { kind: 'value', decl: field, member: record };
+    }
+    if (depth > 16) return null;
+    for (const base of baseRecords(record)) {
+      const found = this.member(base, name, depth + 1);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** A member of the namespace with this path. */
+  inNamespace(path: string, name: string, depth = 0): Found | null {
+    let functions: FunctionDecl[] | null = null;
+    let rest: Found | null = null;
+    for (const file of this.visible) {
+      const scope = file.spaces.get(path);
+      if (scope === undefined) continue;
+      const found = local(scope, name);
+      if (found === null) continue;
+      if (found.kind === 'functions') functions = functions === null ? [...found.decls] : [...functions, ...found.decls];
+      else if (rest === null || incomplete(rest)) rest = found;
+    }
+    if (functions !== null && rest?.kind !== 'value') return { kind: 'functions', decls: functions, member: null };
+    if (rest !== null) return rest;
+    if (depth > 8) return null;
+    for (const file of this.visible) {
+      for (const used of file.spaces.get(path)?.usings ?? []) {
+        const found = this.inNamespace(used, name, depth + 1);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  }
+
+  /** The path of a namespace as named in `scope`, or null if there is none. */
+  namespacePath(scope: Scope, name: string): string | null {
+    for (let level: Scope | null = scope; level !== null; level = level.parent) {
+      if (level.kind !== 'namespace') continue;
+      const path = this.child(level.path, name);
+      if (path !== null) return path;
+    }
+    return null;
+  }
+
+  /** The path of namespace `name` inside `path`, or null. */
+  child(path: string, name: string): string | null {
+    const full = path === '' ? name : `${path}::${name}`;
+    for (const file of this.visible) {
+      const alias = file.aliases.get(full);
+      if (alias !== undefined) return alias;
+      if (file.spaces.has(full)) return full;
+    }
+    return null;
+  }
+
+  private atLevel(level: Scope, name: string, depth: number): Found | null {
+    if (level.kind === 'namespace') return this.inNamespace(level.path, name, depth);
+    if (level.kind === 'record' && level.record !== null) return this.member(level.record, name);
+    const own = local(level, name);
+    if (own !== null) return own;
+    for (const used of level.usings) {
+      const found = this.inNamespace(used, name, depth + 1);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  private typeAtLevel(level: Scope, name: string, depth: number): TypeDecl | null {
+    if (level.kind === 'namespace') return this.typeInNamespace(level.path, name, depth);
+    const own = level.types.get(name);
+    if (own !== undefined) return own;
+    if (level.kind === 'record' && level.record !== null) {
+      for (const base of baseRecords(level.record)) {
+        const scope = memberScopes.get(base);
+        const found = scope === undefined || depth > 16 ? null : this.typeAtLevel(scope, name, depth + 1);
+        if (found !== null) return found;
+      }
+    }
+    for (const used of level.usings) {
+      const found = this.typeInNamespace(used, name, depth + 1);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  private typeInNamespace(path: string, name: string, depth: number): TypeDecl | null {
+    let best: TypeDecl | null = null;
+    for (const file of this.visible) {
+      const found = file.spaces.get(path)?.types.get(name);
+      if (found !== undefined && (best === null || (best.kind === 'record' && !best.complete))) best = found;
+    }
+    if (best !== null || depth > 8) return best;
+    for (const file of this.visible) {
+      for (const used of file.spaces.get(path)?.usings ?? []) {
+        const found = this.typeInNamespace(used, name, depth + 1);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  }
+}
+
+function incomplete(found: Found): boolean {
+  return found.kind === 'type' && found.decl.kind === 'record' && !found.decl.complete;
+}
+
+function local(scope: Scope, name: string): Found | null {
+  const value = scope.values.get(name);
+  if (value !== undefined) return { kind: 'value', decl: value, member: scope.kind === 'record' ? scope.record : null };
+  const functions = scope.functions.get(name);
+  if (functions !== undefined) return { kind: 'functions', decls: functions, member: scope.kind === 'record' ? scope.record : null };
+  const type = scope.types.get(name);
+  return type === undefined ? null : { kind: 'type', decl: type };
+}

@@ -1,0 +1,77 @@
+/** Small texts parsed by themselves: expansions of macros, arguments of bounds, second readings of ambiguous places. */
+import { makeOverlay, sourceFromText } from '../source/index.js';
+import type { OverlayNote } from '../source/types.js';
+import type { Snippet, SnippetStore } from './context.js';
+import { childOfType, fieldChild, namedChildren, parseCst, everything, type Cst } from './cst.js';
+import type { CppParser } from './parser.js';
+
+const EXPRESSION_HEAD = 'auto x=(';
+const STATEMENT_HEAD = 'void f(){';
+const TYPE_HEAD = 'using x=';
+
+/** Longest cache; entries are dropped all at once beyond it. */
+const MAX_ENTRIES = 20_000;
+
+function memo<T>(make: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const old = known.get(text);
+    if (old !== undefined || known.has(text)) return old as T;
+    if (known.size >= MAX_ENTRIES) known.clear();
+    const made = make(text);
+    known.set(text, made);
+    return made;
+  };
+}
+
+/** CUDA's own spelling inside a snippet goes through the overlay like that of a file. */
+function overlaid(text: string): { readonly text: string; readonly notes: readonly OverlayNote[] } {
+  if (!text.includes('<<<') && !text.includes('__')) return { text, notes: [] };
+  const overlay = makeOverlay(sourceFromText('<macro>', '<macro>', text), new Map());
+  return { text: overlay.text, notes: overlay.notes };
+}
+
+/** The expression between the head's parenthesis and the last one, or null. */
+function expressionOf(root: Cst): Cst | null {
+  const [declaration, more] = namedChildren(root);
+  if (declaration === undefined || more !== undefined || declaration.type !== 'declaration') return null;
+  const init = childOfType(declaration, 'init_declarator');
+  const value = init === null ? null : fieldChild(init, 'value');
+  if (value === null || value.type !== 'parenthesized_expression' || value.end !== root.end - 1) return null;
+  return namedChildren(value)[0] ?? null;
+}
+
+export function makeSnippets(parser: CppParser): SnippetStore {
+  const parse = (text: string, delta = 0): Cst | null => {
+    const tree = parseCst(parser, text, everything, delta);
+    tree.release();
+    return tree.hasError ? null : tree.root;
+  };
+  const snippet = (head: string, tail: string, pick: (root: Cst) => Cst | null) => memo((text: string): Snippet | null => {
+    const whole = head + text + tail;
+    const { text: spelled, notes } = overlaid(whole);
+    const root = parse(spelled);
+    const picked = root === null ? null : pick(root);
+    return picked === null ? null : { root: picked, notes, text: spelled, original: whole };
+  });
+  return {
+    expression: snippet(EXPRESSION_HEAD, '\n);', expressionOf),
+    statements: snippet(STATEMENT_HEAD, '\n;}', (root) => {
+      const [fn, more] = namedChildren(root);
+      const body = fn?.type === 'function_definition' && more === undefined ? fieldChild(fn, 'body') : null;
+      if (body === null || body.end !== root.end) return null;
+      // The semicolon of the tail is not the macro's.
+      const children = body.children.filter((child) => child.type !== 'expression_statement' || child.start < body.end - 2 || child.children.length > 1);
+      return { ...body, children };
+    }),
+    type: snippet(TYPE_HEAD, ';', (root) => {
+      const [alias, more] = namedChildren(root);
+      return alias?.type === 'alias_declaration' && more === undefined ? fieldChild(alias, 'type') : null;
+    }),
+    slice(text, start, prefix, suffix) {
+      const head = EXPRESSION_HEAD + prefix;
+      const root = parse(`${head}${text}${suffix});`, start - head.length);
+      return root === null ? null : expressionOf(root);
+    },
+  };
+}
