@@ -89,7 +89,7 @@ function parsedAgain(line: number, trouble: string): Obligation {
 function newTrouble(before: Program, after: Program): string | null {
   for (const [file, unit] of after.units) {
     const old = before.units.get(file);
-    if (old === undefined || old.source === unit.source) continue;
+    if (old === undefined || old.source.text === unit.source.text) continue;
     const known = new Map<string, number>();
     for (const fn of old.functions) if (!fn.understood) known.set(fn.name, (known.get(fn.name) ?? 0) + 1);
     for (const fn of unit.functions) {

@@ -66,6 +66,8 @@ export interface RoundsResult {
   readonly faults: readonly InternalFault[];
   /** Kernels that were looked at, and those among them that were not understood. */
   readonly kernels: number;
+  /** Names of all kernels of the files, asked for or not. */
+  readonly kernelNames: readonly string[];
   readonly notUnderstood: readonly { readonly path: string; readonly line: number; readonly name: string; readonly message: string }[];
 }
 
@@ -81,21 +83,24 @@ const MAX_ROUNDS = 250;
 /** The same site of the same function cannot be treated so often by a sound transform: stop instead of growing for ever. */
 const MAX_SAME = 24;
 
-/** Runs the rounds on one group of files; the workspace holds the edited texts afterwards. */
-export function applyRounds(workspace: Workspace, group: readonly InputFile[], request: RoundsRequest): RoundsResult {
+/** Runs the rounds on one group of files, pausing between functions; the workspace holds the edited texts afterwards. */
+export function* applyRounds(workspace: Workspace, group: readonly InputFile[], request: RoundsRequest): Generator<void, RoundsResult, undefined> {
   const applied: SiteResult[] = [];
   const others = new Map<string, SiteResult>();
   const faults: InternalFault[] = [];
   const timesApplied = new Map<string, number>();
   const refusedEdits = new Map<string, Obligation>();
   let kernels = 0;
+  let kernelNames: readonly string[] = [];
   let notUnderstood: RoundsResult['notUnderstood'] = [];
   let dirty: ReadonlySet<string> | null = null;
 
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const program = workspace.program(group);
     if (round === 1) {
-      const asked = kernelsOf(program, group).filter(({ kernel }) => request.kernel(kernel.name));
+      const all = kernelsOf(program, group);
+      kernelNames = all.map(({ kernel }) => kernel.name);
+      const asked = all.filter(({ kernel }) => request.kernel(kernel.name));
       kernels = asked.length;
       notUnderstood = asked.filter(({ kernel }) => !kernel.understood).map(({ unit, kernel }) => ({
         path: unit.source.path, line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
@@ -112,6 +117,7 @@ export function applyRounds(workspace: Workspace, group: readonly InputFile[], r
     for (const { unit, fn } of functionsInScope(program, group, request, graph)) {
       const file = unit.source.realPath;
       if (dirty !== null && !dirty.has(file)) continue;
+      yield;
       if (touched.size > 0 && [...graph().relatives(fn)].some((relative) => touched.has(relative))) {
         again.add(file);
         continue;
@@ -175,7 +181,7 @@ export function applyRounds(workspace: Workspace, group: readonly InputFile[], r
   const done = new Set(applied.map(similarity));
   const left = [...others.values()].filter((result) => !done.has(similarity(result)));
   const sites = [...applied, ...left].sort(byPlace);
-  return { sites, faults, kernels, notUnderstood };
+  return { sites, faults, kernels, kernelNames, notUnderstood };
 }
 
 /** All sites of the present program with their outcomes; nothing is changed. */

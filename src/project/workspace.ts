@@ -2,15 +2,15 @@
  * The files of a run in memory: what was read, what edits made of it, and the programs parsed from its present state. Nothing here
  * writes to the disk.
  */
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { landEdits } from '../rewrite/apply-edits.js';
 import { PieceText } from '../rewrite/piece-text.js';
+import { decode } from '../source/decode.js';
 import { SourceError } from '../source/errors.js';
 import { loadSource, sourceFromText } from '../source/source-file.js';
 import type { Edit, SourceFile } from '../source/types.js';
 import type { Program, Unit } from '../syntax/tree.js';
-import { loadGroup, type GroupOptions } from './engine.js';
+import { loadGroup, type Contents, type GroupOptions } from './engine.js';
 import { readBytes, type InputFile } from './files.js';
 
 /** A file that could not be taken in, with the line if there is one. */
@@ -20,7 +20,15 @@ export interface Failure {
   readonly message: string;
 }
 
-interface Original {
+interface Content {
+  /** What was read or given. */
+  readonly bytes: Uint8Array;
+  /** False for standard input. */
+  readonly onDisk: boolean;
+}
+
+/** A file as it was read. */
+export interface Original {
   readonly source: SourceFile;
   /** What lay on the disk; null for standard input. */
   readonly bytes: Uint8Array | null;
@@ -32,7 +40,7 @@ export interface WorkspaceOptions extends GroupOptions {
 }
 
 /** Up to so many bytes of source, all files are one program; more are parted by folders and includes. */
-const ONE_PROGRAM_BYTES = 3_000_000;
+const ONE_PROGRAM_BYTES = 1_000_000;
 
 export class Workspace {
   readonly failures: Failure[] = [];
@@ -40,6 +48,7 @@ export class Workspace {
   readonly inputs: readonly InputFile[];
   /** Inputs whose kernels can be known only together. */
   readonly groups: readonly (readonly InputFile[])[];
+  private readonly contents = new Map<string, Content>();
   private readonly originals = new Map<string, Original>();
   private readonly texts = new Map<string, PieceText>();
   private readonly present = new Map<string, SourceFile>();
@@ -48,63 +57,94 @@ export class Workspace {
     files: readonly InputFile[],
     private readonly options: WorkspaceOptions,
   ) {
-    const readable: InputFile[] = [];
-    for (const file of files) if (this.read(file)) readable.push(file);
-    this.inputs = readable;
-    this.groups = this.group(readable);
+    const readable: { file: InputFile; text: string }[] = [];
+    for (const file of files) {
+      const text = this.read(file);
+      if (text !== null) readable.push({ file, text });
+    }
+    this.inputs = readable.map(({ file }) => file);
+    this.groups = groupFiles(readable, options.includeDirs);
   }
 
-  private read(file: InputFile): boolean {
+  private read(file: InputFile): string | null {
     const given = this.options.given?.get(file.realPath);
     const content = given !== undefined ? { bytes: given } : readBytes(file.realPath);
     if ('message' in content) {
       this.failures.push({ path: file.path, line: null, message: content.message });
-      return false;
+      return null;
     }
     try {
-      const source = loadSource(file.path, file.realPath, content.bytes);
-      this.originals.set(file.realPath, { source, bytes: given === undefined ? content.bytes : null });
-      return true;
+      const { text } = decode(content.bytes);
+      this.contents.set(file.realPath, { bytes: content.bytes, onDisk: given === undefined });
+      return text;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       this.failures.push({ path: file.path, line: null, message: error.message });
-      return false;
+      return null;
     }
   }
 
   /** Parses the present state of a group. */
   program(group: readonly InputFile[]): Program {
-    const sources = group.flatMap((file) => this.source(file.realPath) ?? []);
-    const program = loadGroup(sources, this.present, this.options);
+    const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: this.present };
+    const program = loadGroup(group, contents, this.options);
     for (const unit of program.units.values()) this.adopt(unit);
     return program;
   }
 
-  /** A header came in through an include: keep what it was before anybody edits it. */
+  /** Keeps what a file was before anybody edits it; headers come in through includes. */
   private adopt(unit: Unit): void {
     const { realPath } = unit.source;
-    if (this.originals.has(realPath)) return;
-    const content = readBytes(realPath);
-    this.originals.set(realPath, { source: unit.source, bytes: 'bytes' in content ? content.bytes : null });
+    if (this.present.has(realPath)) {
+      // The edited text, as the program knows it: places in the program are places in this very file.
+      this.present.set(realPath, unit.source);
+      return;
+    }
+    if (this.originals.has(realPath)) {
+      const original = this.originals.get(realPath);
+      if (original !== undefined) this.originals.set(realPath, { ...original, source: unit.source });
+      return;
+    }
+    let content = this.contents.get(realPath);
+    if (content === undefined) {
+      const read = readBytes(realPath);
+      if (!('bytes' in read)) return;
+      content = { bytes: read.bytes, onDisk: true };
+      this.contents.set(realPath, content);
+    }
+    this.originals.set(realPath, { source: unit.source, bytes: content.onDisk ? content.bytes : null });
   }
 
   /** The file as it is now. */
   source(realPath: string): SourceFile | null {
-    return this.present.get(realPath) ?? this.originals.get(realPath)?.source ?? null;
+    return this.present.get(realPath) ?? this.original(realPath)?.source ?? null;
   }
 
   /** The file as it was read. */
   original(realPath: string): Original | null {
-    return this.originals.get(realPath) ?? null;
+    const known = this.originals.get(realPath);
+    if (known !== undefined) return known;
+    const content = this.contents.get(realPath);
+    if (content === undefined) return null;
+    const path = this.inputs.find((file) => file.realPath === realPath)?.path ?? realPath;
+    const original = { source: loadSource(path, realPath, content.bytes), bytes: content.onDisk ? content.bytes : null };
+    this.originals.set(realPath, original);
+    return original;
+  }
+
+  /** The file as it was read, by the path that the user gave. */
+  originalByPath(path: string): SourceFile | null {
+    for (const { source } of this.originals.values()) if (source.path === path) return source;
+    return null;
   }
 
   /** Makes edits (against the present texts, sorted and disjoint by file). Returns a function that takes them back. */
   commit(edits: ReadonlyMap<string, readonly Edit[]>): () => void {
     const undo: (() => void)[] = [];
     for (const [file, list] of edits) {
-      const original = this.originals.get(file);
+      const original = this.original(file);
       const source = this.source(file);
-      if (original === undefined || source === null) throw new Error(`internal: an edit names ${file}, which was not loaded`);
+      if (original === null || source === null) throw new Error(`internal: an edit names ${file}, which was not loaded`);
       const before = { text: this.texts.get(file), present: this.present.get(file) };
       const text = (before.text ?? PieceText.of(original.source.text)).edited(landEdits(source.text, list, source.newline));
       this.texts.set(file, text);
@@ -136,7 +176,7 @@ export class Workspace {
    * that no line of the original nearby equals.
    */
   originalLine(file: string, offset: number): { readonly line: number; readonly exact: boolean } {
-    const original = this.originals.get(file)?.source;
+    const original = this.original(file)?.source;
     const present = this.source(file);
     const text = this.texts.get(file);
     if (original === undefined || present === null) return { line: 1, exact: false };
@@ -154,42 +194,41 @@ export class Workspace {
     }
     return { line: first, exact: false };
   }
+}
 
-  private group(files: readonly InputFile[]): readonly (readonly InputFile[])[] {
-    const bytes = files.reduce((n, file) => n + (this.originals.get(file.realPath)?.source.text.length ?? 0), 0);
-    if (bytes <= ONE_PROGRAM_BYTES) return files.length === 0 ? [] : [files];
-    const parent = new Map<string, string>();
-    const find = (key: string): string => {
-      let root = key;
-      for (let up = parent.get(root); up !== undefined && up !== root; up = parent.get(root)) root = up;
-      parent.set(key, root);
-      return root;
-    };
-    const known = new Set(files.map((file) => file.realPath));
-    for (const file of files) {
-      const folder = dirname(file.realPath);
-      parent.set(find(folder), find(folder));
-      for (const directive of this.originals.get(file.realPath)?.source.directives ?? []) {
-        const name = directive.kind === 'include' ? /^"([^"]+)"/.exec(directive.argument)?.[1] : undefined;
-        if (name === undefined) continue;
-        for (const base of [folder, ...this.options.includeDirs]) {
-          const target = resolve(base, name);
-          if (known.has(target) || existsSync(join(base, name))) {
-            if (known.has(target)) parent.set(find(dirname(target)), find(folder));
-            break;
-          }
-        }
+/** One group if the files are small together; else those that share a folder, or include each other, stay together. */
+function groupFiles(files: readonly { readonly file: InputFile; readonly text: string }[], includeDirs: readonly string[]): readonly (readonly InputFile[])[] {
+  if (files.length === 0) return [];
+  if (files.reduce((n, { text }) => n + text.length, 0) <= ONE_PROGRAM_BYTES) return [files.map(({ file }) => file)];
+  const parent = new Map<string, string>();
+  const find = (key: string): string => {
+    let root = key;
+    for (let up = parent.get(root); up !== undefined && up !== root; up = parent.get(root)) root = up;
+    parent.set(key, root);
+    return root;
+  };
+  const known = new Set(files.map(({ file }) => file.realPath));
+  for (const { file, text } of files) {
+    const folder = dirname(file.realPath);
+    find(folder);
+    // Only which files travel together is decided here; the syntax room reads the includes properly.
+    for (const match of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"/gm)) {
+      for (const base of [folder, ...includeDirs]) {
+        const target = resolve(base, match[1] ?? '');
+        if (!known.has(target)) continue;
+        parent.set(find(dirname(target)), find(folder));
+        break;
       }
     }
-    const groups = new Map<string, InputFile[]>();
-    for (const file of files) {
-      const root = find(dirname(file.realPath));
-      const list = groups.get(root);
-      if (list === undefined) groups.set(root, [file]);
-      else list.push(file);
-    }
-    return [...groups.values()];
   }
+  const groups = new Map<string, InputFile[]>();
+  for (const { file } of files) {
+    const root = find(dirname(file.realPath));
+    const list = groups.get(root);
+    if (list === undefined) groups.set(root, [file]);
+    else list.push(file);
+  }
+  return [...groups.values()];
 }
 
 /** How many lines around an edit a copied line is looked for. */

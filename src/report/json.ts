@@ -1,5 +1,6 @@
 /** The JSON that scripts read. Field names and meanings are a contract: docs/interface.md. */
 import type { BranchFinding, FileAudit, Hazard, KernelAudit } from '../audit/types.js';
+import type { Proposal } from '../plan/rank.js';
 import type { SiteResult } from '../project/rounds.js';
 import { summarise, type CountedFile } from './summary.js';
 
@@ -94,4 +95,27 @@ export function applyJson(version: string, input: ApplyJsonInput): string {
 
 export function render(value: unknown): string {
   return `${JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item === Infinity ? null : item), 2)}\n`;
+}
+
+/** `divmod plan --format json`. */
+export function planJson(version: string, proposals: readonly Proposal[], summary: Readonly<Record<string, number>>): string {
+  return render({ tool: 'divmod', version, schema: 1, proposals, summary: { ...summary, recommended: proposals.filter((proposal) => proposal.recommended).length } });
+}
+
+export interface ExplainJsonInput {
+  readonly path: string;
+  readonly line: number;
+  readonly branches: readonly { readonly kernel: string; readonly finding: BranchFinding }[];
+  readonly hazards: readonly { readonly kernel: string; readonly hazard: Hazard }[];
+  readonly sites: readonly SiteResult[];
+}
+
+/** `divmod explain --format json`. */
+export function explainJson(version: string, { path, line, branches, hazards, sites }: ExplainJsonInput): string {
+  return render({
+    tool: 'divmod', version, schema: 1, path, line,
+    branches: branches.map(({ kernel, finding }) => ({ kernel, ...branchJson(finding) })),
+    hazards: hazards.map(({ kernel, hazard }) => ({ kernel, ...hazardJson(hazard) })),
+    sites: sites.map(siteJson),
+  });
 }

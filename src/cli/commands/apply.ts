@@ -1,0 +1,141 @@
+/** `divmod apply`. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../project/errors.js';
+import type { SiteResult } from '../../project/rounds.js';
+import type { Project } from '../../project/project.js';
+import { breathe, type Console } from '../console.js';
+import { command } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { openProject } from '../open.js';
+import { choice, factOptions, fileOptions, isSet, positive, single, type Argv } from '../options.js';
+import { version } from '../version.js';
+
+const GROUP = 'Edits:';
+
+export const applyCommand = command({
+  command: 'apply [paths..]',
+  describe: 'the edit, as a unified diff (default) or written (--write)',
+  options: {
+    transform: { type: 'string', requiresArg: true, alias: 't', description: 'peel, hoist,peel, compact:grid,order=keep, ./mine.mjs, or all', group: GROUP },
+    at: { type: 'string', requiresArg: true, description: 'only the site on this line', group: GROUP },
+    'dry-run': { type: 'boolean', description: 'print the diff and write nothing (the default)', group: GROUP },
+    write: { type: 'boolean', description: 'change the files', group: GROUP },
+    check: { type: 'boolean', description: 'print nothing; exit with 1 if something would change', group: GROUP },
+    series: { type: 'string', requiresArg: true, description: 'write one patch per site into this folder', group: GROUP },
+    'allow-dirty': { type: 'boolean', description: 'write to files with uncommitted changes too', group: GROUP },
+    allow: { type: 'string', requiresArg: true, description: 'give a grant (divmod transforms lists them)', group: GROUP },
+    deny: { type: 'string', requiresArg: true, description: 'withdraw a default grant', group: GROUP },
+    'strict-fp': { type: 'boolean', description: 'withdraw the grant contract', group: GROUP },
+    'even-if-it-loses': { type: 'boolean', description: 'apply what is legal even if it does not pay', group: GROUP },
+    explain: { type: 'boolean', description: 'show the proof of each edit', group: GROUP },
+    ...fileOptions,
+    ...factOptions,
+  },
+  run: async (argv: Argv, console) => {
+    const format = choice(argv, 'format', ['text', 'json', 'sarif', 'markdown', 'html'], 'text');
+    const write = isSet(argv, 'write');
+    const check = isSet(argv, 'check');
+    const series = single(argv, 'series');
+    const at = positive(argv, 'at');
+    if (write && (check || isSet(argv, 'dry-run'))) throw new UsageError(`--write contradicts --${check ? 'check' : 'dry-run'}`);
+    const opened = await openProject(argv, console);
+    if (opened === null) return;
+    const { project, settings, timing } = opened;
+    if (settings.transform.length === 0) throw new UsageError('which transform? Give --transform NAME (divmod transforms lists them)');
+    if (write && opened.stdin) throw new UsageError('--write cannot write to standard input; the diff goes to standard output without it');
+
+    const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses }, breathe);
+    timing.mark('apply');
+    for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
+    const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : [nothingAt(project, settings.transform, at)];
+    const diff = project.diffBytes();
+
+    let written: readonly string[] | null = null;
+    if (write) {
+      const dirty = isSet(argv, 'allow-dirty') ? [] : project.uncommitted();
+      if (dirty.length > 0) {
+        console.problem('these files have uncommitted changes; commit them, or give --allow-dirty:');
+        for (const path of dirty) process.stderr.write(`  ${path}\n`);
+        console.holds(EXIT.guarded);
+        written = [];
+      } else {
+        written = console.exitCode === EXIT.internal ? [] : await project.save();
+      }
+    }
+    if (series !== undefined && !check) await writeSeries(series, sites);
+
+    if (!check) await report(format, console, { sites, diff, written, kernels: outcome.kernels, project });
+    if (!check) {
+      const { certificatesText, closingText, refusalsText } = await import('../../report/text-apply.js');
+      console.note(certificatesText(sites, console.colorErr, isSet(argv, 'explain')));
+      console.note(refusalsText(sites, console.colorErr));
+      console.note(closingText({ sites, kernels: outcome.kernels, files: project.files.length, transforms: settings.transform, written }));
+    }
+    for (const kernel of outcome.notUnderstood) {
+      console.note(`${kernel.path}:${kernel.line}: ${kernel.name} was not understood, so nothing touches it: ${kernel.message}\n`);
+      console.holds(EXIT.incomplete);
+    }
+    if (check && diff.length > 0) console.holds(EXIT.findings);
+    if (at !== undefined && sites.every((site) => site.status === 'refused')) console.holds(EXIT.findings);
+    if (isSet(argv, 'timing')) console.note(timing.text);
+  },
+});
+
+/** Asked for one line, and no transform has a site there: that is said as a refusal, not passed over. */
+function nothingAt(project: Project, transforms: readonly string[], at: number): SiteResult {
+  const file = project.files[0];
+  const names = transforms.join(',');
+  return {
+    path: file?.path ?? '', realPath: file?.realPath ?? '', transform: names, variant: null, kernel: '', function: '', line: at, summary: `no site of ${names} on line ${at}`,
+    status: 'refused', estimate: null, reason: null, diff: Buffer.alloc(0), round: 1, sequence: 0,
+    obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${names} treats`, remedy: `divmod transforms ${names.split(/[,:]/)[0] ?? ''} shows the shape` }],
+  };
+}
+
+async function writeSeries(folder: string, sites: readonly SiteResult[]): Promise<void> {
+  const { writeOutput } = await import('../../rewrite/write.js');
+  mkdirSync(folder, { recursive: true });
+  const steps = sites.filter((site) => site.sequence > 0).sort((a, b) => a.sequence - b.sequence);
+  const digits = Math.max(4, String(steps.length).length);
+  for (const [i, site] of steps.entries()) {
+    const name = `${String(i + 1).padStart(digits, '0')}-${site.transform}-${site.function}-line-${site.line}`.replace(/[^\w.-]/g, '_');
+    writeOutput(join(folder, `${name}.patch`), site.diff);
+  }
+}
+
+interface ApplyReport {
+  readonly sites: readonly SiteResult[];
+  readonly diff: Buffer;
+  readonly written: readonly string[] | null;
+  readonly kernels: number;
+  readonly project: Project;
+}
+
+async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', console: Console, { sites, diff, written, kernels, project }: ApplyReport): Promise<void> {
+  switch (format) {
+    case 'json': {
+      const { applyJson } = await import('../../report/json.js');
+      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: null }));
+      return;
+    }
+    case 'sarif': {
+      const { applySarif } = await import('../../report/sarif.js');
+      await console.result(applySarif(version(), sites));
+      return;
+    }
+    case 'markdown': {
+      const { applyMarkdown } = await import('../../report/markdown.js');
+      await console.result(applyMarkdown(sites, diff));
+      return;
+    }
+    case 'html': {
+      const { applyHtml } = await import('../../report/html.js');
+      await console.result(applyHtml(sites, diff));
+      return;
+    }
+    case 'text':
+      // What was written need not be shown: the closing line names the files.
+      if (written === null || written.length === 0) await console.result(diff);
+  }
+}

@@ -1,0 +1,111 @@
+/** `divmod audit`. */
+import { readFileSync } from 'node:fs';
+import type { FileAudit } from '../../audit/types.js';
+import { UsageError } from '../../project/errors.js';
+import { breathe } from '../console.js';
+import { command } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { checkFailOn, offends } from '../fail-on.js';
+import { openProject } from '../open.js';
+import { choice, factOptions, fileOptions, isSet, type Argv } from '../options.js';
+import { version } from '../version.js';
+
+export const auditCommand = command({
+  command: 'audit [paths..]',
+  describe: 'what diverges, why, what it costs; mask and barrier hazards',
+  options: {
+    ...fileOptions,
+    ...factOptions,
+    'fail-on': { type: 'string', requiresArg: true, description: 'exit with 1 if there is a branch of this class (data, boundary, geometry, unknown, divergent), a branch to consider, or a hazard of this severity or id', group: 'Checks:' },
+    baseline: { type: 'string', requiresArg: true, description: 'JSON of an earlier audit: what it found does not count', group: 'Checks:' },
+  },
+  run: async (argv: Argv, console) => {
+    const format = choice(argv, 'format', ['text', 'json', 'sarif', 'markdown', 'html'], 'text');
+    const opened = await openProject(argv, console);
+    if (opened === null) return;
+    const { project, settings, timing } = opened;
+    checkFailOn(settings.failOn);
+    const known = settings.baseline === null ? null : baselineIds(settings.baseline);
+
+    const files: FileAudit[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
+    for (const step of project.auditSteps()) {
+      files.push(...step);
+      await breathe();
+    }
+    for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
+    files.sort(inputOrder(project.files.map((file) => file.path)));
+    timing.mark('audit');
+
+    switch (format) {
+      case 'json': {
+        const { auditJson } = await import('../../report/json.js');
+        await console.result(auditJson(version(), files, isSet(argv, 'timing') ? timing.values : undefined));
+        break;
+      }
+      case 'sarif': {
+        const { auditSarif } = await import('../../report/sarif.js');
+        await console.result(auditSarif(version(), files));
+        break;
+      }
+      case 'markdown': {
+        const { auditMarkdown } = await import('../../report/markdown.js');
+        await console.result(auditMarkdown(files));
+        break;
+      }
+      case 'html': {
+        const { auditHtml } = await import('../../report/html.js');
+        await console.result(auditHtml(files));
+        break;
+      }
+      case 'text': {
+        const { auditText } = await import('../../report/text-audit.js');
+        await console.result(auditText(files, { color: console.colorOut, lineOf: (path, line) => project.lineText(path, line) }));
+      }
+    }
+    timing.mark('report');
+
+    const { summarise } = await import('../../report/summary.js');
+    const summary = summarise(files);
+    const incomplete = files.filter((file) => file.status !== 'ok');
+    if (incomplete.length > 0 || summary.kernelsNotUnderstood > 0) {
+      console.holds(EXIT.incomplete);
+      if (format !== 'text') console.note(`${summary.text}\n`);
+      for (const file of incomplete) {
+        const first = file.problems[0];
+        if (file.status === 'partial') console.note(`${file.path}${first === undefined || first.line === 0 ? '' : `:${first.line}`}: not everything was understood${first === undefined ? '' : `: ${first.message}`}\n`);
+      }
+    }
+    if (offends(files, settings.failOn, known)) console.holds(EXIT.findings);
+    if (isSet(argv, 'timing')) console.note(timing.text);
+  },
+});
+
+/** The files in the order in which they were given; those that could not be read at the end. */
+function inputOrder(paths: readonly string[]): (a: FileAudit, b: FileAudit) => number {
+  const rank = new Map(paths.map((path, i) => [path, i]));
+  return (a, b) => (rank.get(a.path) ?? paths.length) - (rank.get(b.path) ?? paths.length);
+}
+
+/** Ids of everything that an earlier audit found. Throws `UsageError`. */
+function baselineIds(path: string): ReadonlySet<string> {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`--baseline ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const ids = new Set<string>();
+  collect(content, ids);
+  if (typeof content !== 'object' || content === null || !('files' in content)) throw new UsageError(`--baseline ${path}: this is not the JSON of divmod audit`);
+  return ids;
+}
+
+/** Branches have ids of their own; a hazard is known by its id and what it says. */
+function collect(value: unknown, ids: Set<string>): void {
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, ids);
+  } else if (typeof value === 'object' && value !== null) {
+    if ('id' in value && typeof value.id === 'string') ids.add('severity' in value && 'message' in value ? `${value.id}\0${String(value.message)}` : value.id);
+    for (const item of Object.values(value)) collect(item, ids);
+  }
+}

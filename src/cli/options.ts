@@ -1,0 +1,124 @@
+/** The options that commands share, and how their text becomes values. */
+import type { Options } from 'yargs';
+import { UsageError } from '../project/errors.js';
+import { checkValue, type RawValue, type SettingName } from '../project/settings.js';
+import { didYouMean } from '../project/suggest.js';
+import type { ConsoleOptions } from './console.js';
+
+export type Argv = Readonly<Record<string, unknown>>;
+
+const text = (description: string, group: string): Options => ({ type: 'string', requiresArg: true, description, group });
+const flag = (description: string, group: string): Options => ({ type: 'boolean', description, group });
+
+const FILES = 'Files:';
+const FACTS = 'What is known:';
+const OUTPUT = 'Output:';
+
+export const outputOptions = {
+  format: text('text, json, sarif, markdown or html', OUTPUT),
+  output: text('write the result to this file', OUTPUT),
+  color: text('auto, always or never (NO_COLOR is respected)', OUTPUT),
+  quiet: flag('only the result and errors', OUTPUT),
+  timing: flag('say where the time goes', OUTPUT),
+  debug: flag('stack traces of internal errors', OUTPUT),
+} satisfies Record<string, Options>;
+
+export const fileOptions = {
+  exclude: text('file, folder or glob to leave out (repeatable)', FILES),
+  'files-from': text('read the list of files from this file, or from - for standard input', FILES),
+  'stdin-filename': text('name of the file that - stands for', FILES),
+  since: text('only files that differ from this commit', FILES),
+  shard: text('part i of n: i/n', FILES),
+  config: text('configuration file', FILES),
+  jobs: text('number of workers', FILES),
+} satisfies Record<string, Options>;
+
+export const factOptions = {
+  kernel: text('kernel to look at (glob, repeatable)', FACTS),
+  block: text('block shape, such as 32x8', FACTS),
+  grid: text('grid shape', FACTS),
+  assume: text('assumption, such as p@12=0.03 (repeatable)', FACTS),
+  include: text('folder to search for quoted includes (repeatable)', FACTS),
+  define: { ...text('macro: -D NAME=VALUE (repeatable)', FACTS), alias: 'D' },
+  'compile-commands': text('compile_commands.json', FACTS),
+  arch: text('architecture, such as sm_90', FACTS),
+  device: text('device, such as H200', FACTS),
+  'default-trips': text('trip count of a loop whose bound is not known', FACTS),
+} satisfies Record<string, Options>;
+
+/** The values of an option that may be given several times. */
+export function list(argv: Argv, name: string): readonly string[] {
+  const value = argv[name];
+  if (value === undefined) return [];
+  return (Array.isArray(value) ? value : [value]).map(String);
+}
+
+/** The value of an option that is given once; the last one wins. */
+export function single(argv: Argv, name: string): string | undefined {
+  return list(argv, name).at(-1);
+}
+
+export function isSet(argv: Argv, name: string): boolean {
+  const value = argv[name];
+  return Array.isArray(value) ? value.at(-1) === true : value === true;
+}
+
+/** One of the given words. Throws `UsageError` with a suggestion. */
+export function choice<T extends string>(argv: Argv, name: string, words: readonly T[], fallback: T): T {
+  const value = single(argv, name);
+  if (value === undefined) return fallback;
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new UsageError(`--${name} ${value}: expected ${words.join(', ')}${didYouMean(value, words)}`);
+  return found;
+}
+
+/** A whole number from 1. Throws `UsageError`. */
+export function positive(argv: Argv, name: string): number | undefined {
+  const value = single(argv, name);
+  if (value === undefined) return undefined;
+  if (!/^\d+$/.test(value) || Number(value) < 1) throw new UsageError(`--${name} ${value}: expected a whole number from 1`);
+  return Number(value);
+}
+
+export function consoleOptions(argv: Argv): ConsoleOptions {
+  // `--no-color` arrives as the value false.
+  const color = argv['color'] === false ? 'never' : choice(argv, 'color', ['auto', 'always', 'never'], 'auto');
+  return { quiet: isSet(argv, 'quiet'), debug: isSet(argv, 'debug'), color, output: single(argv, 'output') ?? null };
+}
+
+/** The options that are settings: name on the command line, name of the setting. */
+const SETTING_OPTIONS: readonly (readonly [string, SettingName])[] = [
+  ['exclude', 'exclude'], ['kernel', 'kernel'], ['transform', 'transform'], ['allow', 'allow'], ['deny', 'deny'], ['block', 'block'],
+  ['grid', 'grid'], ['assume', 'assume'], ['include', 'includeDirs'], ['define', 'define'], ['compile-commands', 'compileCommands'], ['arch', 'arch'],
+  ['device', 'device'], ['default-trips', 'defaultTrips'], ['nvcc-flags', 'nvccFlags'], ['strict-fp', 'strictFp'], ['even-if-it-loses', 'evenIfItLoses'],
+  ['fail-on', 'failOn'], ['baseline', 'baseline'], ['jobs', 'jobs'],
+];
+
+const COMMA_LISTS: ReadonlySet<SettingName> = new Set<SettingName>(['allow', 'deny', 'failOn']);
+
+/** The settings that the command line gives. Throws `UsageError`. */
+export function settingsOf(argv: Argv): Partial<Record<SettingName, RawValue>> {
+  const values: Partial<Record<SettingName, RawValue>> = {};
+  for (const [option, name] of SETTING_OPTIONS) {
+    if (argv[option] === undefined) continue;
+    const where = `--${option}`;
+    if (option === 'strict-fp' || option === 'even-if-it-loses') values[name] = isSet(argv, option);
+    else if (option === 'default-trips' || option === 'jobs') values[name] = positive(argv, option) ?? 1;
+    else if (['block', 'grid', 'compile-commands', 'arch', 'device', 'nvcc-flags', 'baseline'].includes(option)) values[name] = checkValue(name, single(argv, option), where);
+    else values[name] = checkValue(name, COMMA_LISTS.has(name) ? list(argv, option).flatMap((item) => item.split(/[,|]/)).filter((item) => item !== '') : list(argv, option), where);
+  }
+  return values;
+}
+
+/** `-DNAME` and `-Ifolder`, as compilers take them, in the form that the parser of options takes. */
+export function splitCompilerFlags(args: readonly string[]): string[] {
+  const out: string[] = [];
+  for (const [i, arg] of args.entries()) {
+    if (arg === '--') return [...out, ...args.slice(i)];
+    if (/^-D./.test(arg)) out.push('-D', arg.slice(2));
+    else if (/^-I./.test(arg)) out.push('--include', arg.slice(2));
+    else if (arg === '-I') out.push('--include');
+    else out.push(arg);
+  }
+  return out;
+}

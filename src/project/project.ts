@@ -1,0 +1,365 @@
+/**
+ * The library's door: a set of files that can be audited, searched for sites, edited in memory, and saved. The command line is
+ * written on it.
+ *
+ *     const project = await Project.open({ include: ['src'] });
+ *     for (const site of project.sites('peel')) if (site.refusals.length === 0) site.apply();
+ *     await project.save();
+ */
+import { realpathSync } from 'node:fs';
+import { dirname, resolve, sep } from 'node:path';
+import { createAnalysis } from '../analysis/analyse.js';
+import type { AnalysisOptions } from '../analysis/facts.js';
+import { auditProgram } from '../audit/audit.js';
+import type { FileAudit } from '../audit/types.js';
+import { uncommittedFiles } from '../rewrite/git-guard.js';
+import { EditPlan, editsByFile } from '../rewrite/plan.js';
+import { unifiedDiff } from '../rewrite/unified-diff.js';
+import { writeFilesAtomically } from '../rewrite/write.js';
+import { encode } from '../source/decode.js';
+import type { SourceFile } from '../source/types.js';
+import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
+import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
+import { holds } from '../../transforms/lib/framework.js';
+import type { Estimate, Obligation, OutcomeStatus } from '../../transforms/lib/types.js';
+import { transforms as builtIn } from '../../transforms/index.js';
+import { DiffPaths } from './diff-paths.js';
+import { readCompileCommands, startEngine } from './engine.js';
+import { UsageError } from './errors.js';
+import { findFiles, type InputFile } from './files.js';
+import { IgnoreFiles } from './ignores.js';
+import { applyRounds, kernelsOf, listSites, type Candidate, type InternalFault, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
+import { checkKernelNames, nameMatcher } from './scope.js';
+import { resolveSettings, type RawValue, type SettingName, type Settings } from './settings.js';
+import { didYouMean } from './suggest.js';
+import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
+import { loadModules } from './plugins.js';
+import { Workspace, type Failure } from './workspace.js';
+
+export interface ProjectOptions {
+  /** Files, folders and globs. */
+  readonly include: readonly string[];
+  /** Relative paths start here; the working folder of the process if absent. */
+  readonly cwd?: string;
+  /** As in a configuration file: `{ block: '32x8', allow: ['approximate'] }`. */
+  readonly settings?: Readonly<Partial<Record<SettingName, RawValue>>>;
+}
+
+/** What the command line has already worked out. */
+export interface OpenedInputs {
+  readonly files: readonly InputFile[];
+  readonly failures: readonly Failure[];
+  readonly given: ReadonlyMap<string, Uint8Array>;
+  readonly settings: Settings;
+  readonly cwd: string;
+}
+
+export interface ApplyOptions {
+  readonly at?: number;
+  readonly evenIfItLoses?: boolean;
+}
+
+/** A place where a transform's shape occurs, and what would become of it now. */
+export class ProjectSite {
+  readonly path: string;
+  readonly transform: string;
+  readonly kernel: string;
+  readonly function: string;
+  /** Line of the branch, in the file as it was read. */
+  readonly line: number;
+  readonly summary: string;
+  readonly obligations: readonly Obligation[];
+  /** The obligations that stop it; empty if the edit is legal. */
+  readonly refusals: readonly Obligation[];
+  /** Of a refused site: no gain. */
+  readonly estimate: Estimate;
+  readonly status: OutcomeStatus;
+  readonly reason: string | null;
+
+  constructor(result: SiteResult, private readonly take: () => OutcomeStatus) {
+    this.path = result.path;
+    this.transform = result.transform;
+    this.kernel = result.kernel;
+    this.function = result.function;
+    this.line = result.line;
+    this.summary = result.summary;
+    this.obligations = result.obligations;
+    this.refusals = result.obligations.filter((obligation) => !holds(obligation));
+    this.estimate = result.estimate ?? NO_GAIN;
+    this.status = result.status;
+    this.reason = result.reason;
+  }
+
+  /**
+   * Makes the edit in memory, also if it does not pay. `deferred` if it meets an edit made since the sites were listed (ask for the
+   * sites again then), `refused` if it is not legal.
+   */
+  apply(): OutcomeStatus {
+    return this.take();
+  }
+}
+
+const NO_GAIN: Estimate = {
+  speedup: 1, low: 1, high: 1, instructionsBefore: 0, instructionsAfter: 0, traffic: 0, breakEven: null, provider: 'static', pays: false, reason: 'the site was refused',
+};
+
+export class Project {
+  private readonly workspace: Workspace;
+  private readonly diffPaths: DiffPaths;
+  private readonly settings: Settings;
+  private readonly cwd: string;
+  private readonly missing: readonly Failure[];
+  private readonly modules: ReadonlyMap<string, readonly import('../../transforms/lib/types.js').Transform[]>;
+  private readonly folders: readonly string[];
+  private readonly ignores = new IgnoreFiles();
+  /** Edits taken by sites since the texts were last changed. */
+  private plan = new EditPlan();
+  private touched = new Set<FunctionDecl>();
+  /** Faults of divmod itself met so far. */
+  readonly faults: InternalFault[] = [];
+
+  private constructor(inputs: OpenedInputs, modules: Project['modules']) {
+    this.settings = inputs.settings;
+    this.cwd = realpathSync(inputs.cwd);
+    this.missing = inputs.failures;
+    this.modules = modules;
+    this.workspace = new Workspace(inputs.files, {
+      includeDirs: inputs.settings.includeDirs.map((folder) => resolve(inputs.cwd, folder)),
+      define: inputs.settings.define,
+      compileCommands: inputs.settings.compileCommands === null ? null : readCompileCommands(resolve(inputs.cwd, inputs.settings.compileCommands)),
+      given: inputs.given,
+    });
+    this.diffPaths = new DiffPaths(inputs.cwd);
+    this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
+    for (const name of [...this.settings.allow, ...this.settings.deny]) {
+      if (!isGrant(name)) throw new UsageError(`unknown grant "${name}"${didYouMean(name, GRANTS.map((grant) => grant.name))}; there are ${GRANTS.map((grant) => grant.name).join(', ')}`);
+    }
+  }
+
+  /** Finds and reads the files. Throws `UsageError` for settings that make no sense; files that cannot be read are in `failures`. */
+  static async open(options: ProjectOptions): Promise<Project> {
+    const cwd = options.cwd ?? process.cwd();
+    const { settings } = resolveSettings([{ origin: 'options', values: options.settings ?? {} }]);
+    const found = await findFiles({ paths: options.include, cwd, exclude: settings.exclude });
+    const failures = found.problems.map(({ path, message }) => ({ path, line: null, message }));
+    return Project.from({ files: found.files, failures, given: new Map(), settings, cwd });
+  }
+
+  /** For callers that found their files and settings themselves. */
+  static async from(inputs: OpenedInputs): Promise<Project> {
+    await startEngine();
+    const modules = await loadModules([...inputs.settings.plugins, ...inputs.settings.transform], inputs.cwd);
+    return new Project(inputs, modules);
+  }
+
+  /** What could not be found or read. */
+  get failures(): readonly Failure[] {
+    return [...this.missing, ...this.workspace.failures];
+  }
+
+  /** The files that were read. */
+  get files(): readonly InputFile[] {
+    return this.workspace.inputs;
+  }
+
+  get analysisOptions(): AnalysisOptions {
+    const { block, grid, assume, arch, defaultTrips } = this.settings;
+    return {
+      ...(block === null ? {} : { block }), ...(grid === null ? {} : { grid }), ...(assume.size === 0 ? {} : { assume }),
+      ...(arch === null ? {} : { arch }), ...(defaultTrips === null ? {} : { defaultTrips }),
+    };
+  }
+
+  /** Every kernel of the files, with the unit it stands in. */
+  kernels(): readonly { readonly unit: Unit; readonly kernel: FunctionDecl; readonly program: Program }[] {
+    this.settle();
+    return this.workspace.groups.flatMap((group) => {
+      const program = this.programOf(group);
+      return program === null ? [] : kernelsOf(program, group).map((entry) => ({ ...entry, program }));
+    });
+  }
+
+  /** Audits the present state of the files. Throws `UsageError` if a kernel was asked for that does not exist. */
+  audit(): readonly FileAudit[] {
+    return [...this.auditSteps()].flat();
+  }
+
+  /** As `audit`, file by file, so that a caller can do something in between. */
+  *auditSteps(): Generator<readonly FileAudit[], void, undefined> {
+    this.settle();
+    const names: string[] = [];
+    const wanted = nameMatcher(this.settings.kernel);
+    for (const group of this.workspace.groups) {
+      const program = this.programOf(group);
+      if (program === null) continue;
+      const analysis = createAnalysis(program, this.analysisOptions);
+      names.push(...kernelsOf(program, group).map(({ kernel }) => kernel.name));
+      yield [];
+      for (const file of group) {
+        try {
+          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted });
+        } catch (error) {
+          this.faults.push({ path: file.path, where: 'audit', error });
+        }
+      }
+    }
+    checkKernelNames(this.settings.kernel, names);
+  }
+
+  /** The sites of a transform (`peel`, `compact:grid`), each with its obligations and estimate. */
+  sites(transform: string, options: ApplyOptions = {}): readonly ProjectSite[] {
+    return this.siteResults(this.requests([transform]), options).map(({ candidate, result }) => new ProjectSite(result, () => this.take(candidate)));
+  }
+
+  /** As `sites`, for several transforms, as values. */
+  siteList(transforms: readonly string[], options: ApplyOptions = {}): readonly SiteResult[] {
+    return this.siteResults(this.requests(transforms), options).map(({ result }) => result);
+  }
+
+  /** Applies transforms in order until nothing more comes of it. In memory: see `save`. */
+  apply(transforms: readonly string[], options: ApplyOptions = {}): RoundsResult {
+    const steps = this.applyAll(transforms, options);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** As `apply`; `pause` is awaited now and then, so that signals are heard. */
+  async applySteps(transforms: readonly string[], options: ApplyOptions, pause: () => Promise<void>): Promise<RoundsResult> {
+    const steps = this.applyAll(transforms, options);
+    let last = performance.now();
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (performance.now() - last < 50) continue;
+      await pause();
+      last = performance.now();
+    }
+  }
+
+  private *applyAll(transforms: readonly string[], options: ApplyOptions): Generator<void, RoundsResult, undefined> {
+    this.settle();
+    const request = this.roundsRequest(this.requests(transforms), options);
+    const results: RoundsResult[] = [];
+    for (const group of this.workspace.groups) {
+      try {
+        results.push(yield* applyRounds(this.workspace, group, request));
+      } catch (error) {
+        this.faults.push({ path: group.map((file) => file.path).join(', '), where: 'apply', error });
+      }
+    }
+    const sum = {
+      sites: results.flatMap((result) => result.sites),
+      faults: results.flatMap((result) => result.faults),
+      kernels: results.reduce((n, result) => n + result.kernels, 0),
+      kernelNames: results.flatMap((result) => result.kernelNames),
+      notUnderstood: results.flatMap((result) => result.notUnderstood),
+    };
+    this.faults.push(...sum.faults);
+    checkKernelNames(this.settings.kernel, sum.kernelNames);
+    return sum;
+  }
+
+  /** A unified diff from the files as they were read to their present state, as bytes (files need not be UTF-8). */
+  diffBytes(): Buffer {
+    this.settle();
+    return Buffer.concat(this.workspace.changedFiles().map(({ original: { source }, edits }) =>
+      unifiedDiff({ path: this.pathInDiff(source), text: source.text, encoding: source.encoding, bom: source.bom, newline: source.newline, edits })));
+  }
+
+  /** The diff as text. */
+  diff(): string {
+    return this.diffBytes().toString('utf8');
+  }
+
+  /** Files with changes, by the paths that the user gave. */
+  changed(): readonly { readonly path: string; readonly realPath: string; readonly before: string; readonly after: string }[] {
+    this.settle();
+    return this.workspace.changedFiles().map(({ original: { source }, text }) => ({ path: source.path, realPath: source.realPath, before: source.text, after: text }));
+  }
+
+  /** Changed files that git knows to have changes of someone else's; saving over them would mix the two. */
+  uncommitted(): readonly string[] {
+    const changed = this.changed();
+    const dirty = new Set(uncommittedFiles(changed.map((file) => file.realPath)));
+    return changed.filter((file) => dirty.has(file.realPath)).map((file) => file.path);
+  }
+
+  /** Writes the changed files, all or none, and returns their paths. Throws `WriteError`; never asks git (see `uncommitted`). */
+  async save(): Promise<readonly string[]> {
+    this.settle();
+    const changed = this.workspace.changedFiles();
+    writeFilesAtomically(changed.map(({ original, text }) => ({ path: original.source.realPath, bytes: encode(original.source, text), expected: original.bytes })));
+    return Promise.resolve(changed.map(({ original }) => original.source.path));
+  }
+
+  /** The text of a file's line as it was read (from 1); null if the file is not loaded. */
+  lineText(realPathOrPath: string, line: number): string | null {
+    const source = this.sourceOf(realPathOrPath);
+    if (source === null || line < 1 || line > source.lineCount) return null;
+    const end = line < source.lineCount ? source.lineStart(line + 1) : source.text.length;
+    return source.text.slice(source.lineStart(line), end).replace(/\r?\n$/, '');
+  }
+
+  /** A loaded file by real path or by the path the user gave. */
+  sourceOf(path: string): SourceFile | null {
+    return this.workspace.original(path)?.source ?? this.workspace.originalByPath(path);
+  }
+
+  /** Null if divmod itself failed on the group; that is kept as a fault. */
+  private programOf(group: readonly InputFile[]): Program | null {
+    try {
+      return this.workspace.program(group);
+    } catch (error) {
+      this.faults.push({ path: group.map((file) => file.path).join(', '), where: 'reading', error });
+      return null;
+    }
+  }
+
+  private siteResults(requests: readonly TransformRequest[], options: ApplyOptions): ReturnType<typeof listSites> {
+    this.settle();
+    const request = this.roundsRequest(requests, options);
+    return this.workspace.groups.flatMap((group) => listSites(this.workspace, group, request, this.faults));
+  }
+
+  private take({ outcome, unit }: Candidate): OutcomeStatus {
+    if (outcome.change === null) return 'refused';
+    if (this.workspace.source(unit.source.realPath)?.text !== unit.source.text || this.touched.has(outcome.site.function)) return 'deferred';
+    if (!this.plan.offer(outcome.change).accepted) return 'deferred';
+    this.touched.add(outcome.site.function);
+    return 'applied';
+  }
+
+  /** Makes the edits that sites took. */
+  private settle(): void {
+    if (this.plan.size === 0) return;
+    this.workspace.commit(editsByFile([...this.plan.byFile().values()].flat()));
+    this.plan = new EditPlan();
+    this.touched = new Set();
+  }
+
+  private requests(words: readonly string[]): readonly TransformRequest[] {
+    const plugins = this.settings.plugins.flatMap((name) => this.modules.get(name) ?? []);
+    return resolveTransforms(parseTransformSpecs(words), [...builtIn, ...plugins], this.modules);
+  }
+
+  private roundsRequest(requests: readonly TransformRequest[], options: ApplyOptions): RoundsRequest {
+    const inputs = new Set(this.workspace.inputs.map((file) => file.realPath));
+    return {
+      requests,
+      grants: grantsInForce(this.settings.allow, this.settings.strictFp ? [...this.settings.deny, 'contract'] : this.settings.deny),
+      evenIfItLoses: options.evenIfItLoses ?? this.settings.evenIfItLoses,
+      analysis: this.analysisOptions,
+      kernel: nameMatcher(this.settings.kernel),
+      at: options.at ?? null,
+      // Headers beside the sources or below the working folder are the user's own; others are not touched.
+      editable: (realPath) => inputs.has(realPath) || this.folders.some((folder) => realPath.startsWith(folder + sep) && !this.ignores.ignores(realPath, folder, false)),
+      pathInDiff: (source) => this.pathInDiff(source),
+    };
+  }
+
+  private pathInDiff(source: SourceFile): string {
+    return this.diffPaths.of(source.path, source.realPath);
+  }
+}
