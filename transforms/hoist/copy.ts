@@ -7,7 +7,7 @@
 import { walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
-import type { DeclareStmt, Expr, IfStmt, Stmt, Type } from '../../src/syntax/tree.js';
+import type { DeclareStmt, Expr, IfStmt, Stmt, SwitchArm, Type } from '../../src/syntax/tree.js';
 import {
   blockText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, statementStart, styleOf, wholeLines, withTrailingComments,
   type Replacement, type Shift,
@@ -148,17 +148,21 @@ function knownArm(copier: Copier, stmt: Stmt): Arm | null {
     const { arm } = copier.outcome.taken;
     if (arm === null) return EMPTY;
     const body = lastJump(arm.body)?.kind === 'break' ? withoutClosingBreak(arm.body) : arm.body;
-    return armOfList(copier.source, body, commentsBehindLabels(copier.source, arm.body, arm.span));
+    return armOfList(copier.source, body, commentsOfLabels(copier.source, arm).below);
   }
   return null;
 }
 
 const EMPTY: Arm = { statements: [], inner: null, whole: null, before: [], after: [] };
 
-/** Comments between the labels of an arm and its first statement. */
-function commentsBehindLabels(source: SourceFile, body: readonly Stmt[], arm: Span): readonly Span[] {
-  const first = body[0];
-  return first === undefined ? [] : commentsIn(source, { start: arm.start, end: statementStart(first) });
+/** Comments between the labels of an arm and its first statement: on the line of the last label, and below it. */
+export function commentsOfLabels(source: SourceFile, arm: SwitchArm): { readonly beside: readonly Span[]; readonly below: readonly Span[] } {
+  const first = arm.body[0];
+  if (first === undefined) return { beside: [], below: [] };
+  const all = commentsIn(source, { start: arm.span.start, end: statementStart(first) });
+  const line = source.line(arm.labels.at(-1)?.span.end ?? arm.span.start);
+  const isBeside = (comment: Span): boolean => source.line(comment.start) === line && source.line(comment.end) === line;
+  return { beside: all.filter(isBeside), below: all.filter((comment) => !isBeside(comment)) };
 }
 
 function armOfIf(copier: Copier, stmt: IfStmt): Arm {

@@ -12,15 +12,16 @@
  *
  * Each condition is evaluated once, at the place of the edit. A copy that would do nothing is not written.
  */
+import { isStmt } from '../../src/analysis/children.js';
 import type { Loop } from '../../src/analysis/facts.js';
 import type { Edit, Span } from '../../src/source/types.js';
 import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
 import {
-  chainText, commentsIn, copyText, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
+  chainText, commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, withTrailingComments,
   type ChainArm, type Shift, type Style,
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
-import { copyOf, type ExprChoice } from './copy.js';
+import { commentsOfLabels, copyOf, type ExprChoice } from './copy.js';
 import { headDroppable, restOf, type Outcome } from './empty-loop.js';
 import { needsParentheses } from './entry.js';
 import type { Level } from './legal.js';
@@ -41,7 +42,7 @@ export function copiesOf(context: TransformContext, level: Level): Copies {
 }
 
 function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
-  const moved = new Set(shared);
+  const moved = new Set(shared.flatMap((stmt) => stmt.variables));
   switch (branch.kind) {
     case 'if': {
       // In copy k the first k tests failed and test k holds; in the last copy all failed.
@@ -88,11 +89,13 @@ export function emitHoist(context: TransformContext, level: Level): Change {
   const copies = outcomes.map((outcome, k) => {
     if (written[k] === false) return null;
     const depth = branch.kind === 'switch' ? place.indent + switchIndent(context, branch, style).body : inner;
-    const shift: Shift = { from: indentAt(source, region.start), to: depth };
-    return depth + copyOf(facts, loop, shift, outcome, choiceOf(branch, k));
+    const shift: Shift = { from: indentAt(source, loop.span.start), to: depth };
+    // A pragma at the edge of the page stays there.
+    const first = region.start !== loop.span.start && startsLine(source, region.start) && indentAt(source, region.start) === '' ? '' : depth;
+    return first + copyOf(facts, loop, shift, outcome, choiceOf(branch, k));
   });
   const body = branch.kind === 'switch' ? switchText(context, branch, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
-  const shared = level.shared.map((decl) => `__shared__${textOf(source, decl.span).startsWith('__shared__') ? textOf(source, decl.span).slice('__shared__'.length) : ` ${textOf(source, decl.span)}`};\n${place.indent}`);
+  const shared = level.shared.map((stmt) => `${copyText(source, extentOf(source, stmt), { from: indentAt(source, stmt.span.start), to: place.indent })}\n${place.indent}`);
   const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${body}${place.after}` }];
   const reads = [{ file: source.realPath, start: region.start, end: region.end }];
   for (const test of branch.kind === 'switch' ? [branch.stmt.condition] : branch.kind === 'ternary' ? [branch.expr.condition] : branch.links.map((link) => link.condition)) {
@@ -213,6 +216,7 @@ function switchText(context: TransformContext, branch: Extract<Branch, { kind: '
     if (arm === undefined && copy === null) return;
     for (const comment of commentsAbove(context, branch, k)) lines.push(label + copyText(source, comment, { from: indentAt(source, comment.start), to: label }));
     for (const value of arm?.labels ?? [null]) lines.push(`${label}${value === null ? 'default' : `case ${textOf(source, value.span)}`}:`);
+    if (arm !== undefined) for (const comment of commentsOfLabels(source, arm).beside) lines.push(`${lines.pop() ?? ''} ${textOf(source, comment)}`);
     if (copy !== null) lines.push(copy);
     lines.push(`${body}break;`);
   });
@@ -246,19 +250,24 @@ interface Place {
 function placeOf(context: TransformContext, loop: Loop, region: Span, style: Style): Place {
   const { source } = context.unit;
   const parent = context.facts.parent(loop);
-  const indent = indentAt(source, region.start);
-  const headEnd = parent === null ? null : bareHeadEnd(parent as Stmt, loop);
-  if (parent === null || headEnd === null) return { span: region, indent, before: '', after: '', edits: [] };
+  const own = indentAt(source, loop.span.start);
+  const fresh = startsLine(source, region.start);
+  // From the start of the line, so that a pragma with another indentation than its loop does not matter.
+  const span = fresh ? { start: lineStartOf(source, region.start), end: region.end } : region;
+  const headEnd = parent === null || !isStmt(parent) ? null : bareHeadEnd(parent, loop);
+  if (headEnd === null) return { span, indent: own, before: fresh ? own : '', after: '', edits: [] };
 
   const outer = indentAt(source, headEnd - 1);
   const open = style.bracesOnOwnLine ? `\n${outer}{` : ' {';
-  const inner = startsLine(source, region.start) && indent !== outer ? indent : outer + style.unit;
+  const indent = startsLine(source, loop.span.start) && own !== outer ? own : outer + style.unit;
   const after = `\n${outer}}`;
   if (source.text.slice(headEnd, region.start).trim() === '') {
-    return { span: { start: headEnd, end: region.end }, indent: inner, before: `${open}\n${inner}`, after, edits: [] };
+    return { span: { start: headEnd, end: region.end }, indent, before: `${open}\n${indent}`, after, edits: [] };
   }
-  // A comment stands between: the brace goes in front of it.
-  return { span: region, indent: inner, before: startsLine(source, region.start) ? '' : `\n${inner}`, after, edits: [{ file: source.realPath, span: { start: headEnd, end: headEnd }, text: open }] };
+  // A comment stands between head and loop: a brace at the end of the line goes in front of it, one on its own line behind.
+  if (!fresh) return { span, indent, before: `{\n${indent}`, after, edits: [] };
+  if (style.bracesOnOwnLine) return { span, indent, before: `${outer}{\n${indent}`, after, edits: [] };
+  return { span, indent, before: indent, after, edits: [{ file: source.realPath, span: { start: headEnd, end: headEnd }, text: open }] };
 }
 
 /** Where the head of a braceless parent ends; null if the loop stands in a list of statements. */

@@ -4,7 +4,7 @@
  */
 import { isStmt, walk } from '../../src/analysis/children.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
-import type { Decl, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import type { Decl, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { sameExpr, sameType } from '../lib/equality.js';
@@ -30,7 +30,7 @@ export interface Level {
   /** Entry tests under which the conditions are evaluated, outermost first. */
   readonly guards: readonly Guard[];
   /** `__shared__` declarations that move in front of the copies. */
-  readonly shared: readonly VariableDecl[];
+  readonly shared: readonly DeclareStmt[];
   readonly obligations: readonly Obligation[];
   readonly legal: boolean;
 }
@@ -59,7 +59,7 @@ export function levelAt(context: TransformContext, branch: Branch, loops: readon
     conditionPure(context, evaluated),
     safe.obligation,
     noBarrierUnderDivergence(context, evaluated, effects, line),
-    copySafe(context, [loop], new Set(shared)),
+    copySafe(context, [loop], new Set(shared.flatMap((stmt) => stmt.variables))),
     namesResolve(context, tests, loop),
     alreadyDone(context, cut, loop),
     codeGrowth(context, cut, loop),
@@ -262,14 +262,13 @@ function ownText(context: TransformContext, branch: Branch, loop: Loop): Obligat
   return proved('not-in-macro', line, 'loop and branch are written out');
 }
 
-function movableShared(context: TransformContext, loop: Loop): readonly VariableDecl[] {
-  const result: VariableDecl[] = [];
-  for (const hazard of copyHazards([loop])) {
-    if (hazard.movable === null || hazard.node.kind !== 'declare') continue;
-    const own = hazard.node.variables.every((variable) => variable.space === 'shared' && variable.init === null && !variable.dynamicShared) && hazard.node.types.length === 0;
-    if (own && lengthIsConstant(context, hazard.movable)) result.push(hazard.movable);
+function movableShared(context: TransformContext, loop: Loop): readonly DeclareStmt[] {
+  const result = new Set<DeclareStmt>();
+  for (const { node } of copyHazards([loop])) {
+    if (node.kind !== 'declare' || node.types.length > 0) continue;
+    if (node.variables.every((variable) => variable.space === 'shared' && variable.init === null && !variable.dynamicShared && lengthIsConstant(context, variable))) result.add(node);
   }
-  return result;
+  return [...result];
 }
 
 function lengthIsConstant(context: TransformContext, decl: VariableDecl): boolean {
@@ -280,9 +279,10 @@ function lengthIsConstant(context: TransformContext, decl: VariableDecl): boolea
 }
 
 /** Declarations that move in front of the loop meet no other declaration or use of their names. */
-function sharedNamesFree(context: TransformContext, shared: readonly VariableDecl[], loop: Loop): Obligation {
+function sharedNamesFree(context: TransformContext, statements: readonly DeclareStmt[], loop: Loop): Obligation {
   const { body } = context.facts.function;
   const line = lineOf(context, loop);
+  const shared = statements.flatMap((stmt) => stmt.variables);
   for (const decl of shared) {
     let other = context.facts.function.parameters.some((parameter) => parameter.name === decl.name);
     if (body !== null) {

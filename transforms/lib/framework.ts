@@ -8,34 +8,6 @@ import { editDisjoint, parsed } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
 import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
 
-/** `compact:grid,order=keep` taken apart. `ok` is false if the text does not have that form. */
-export interface TransformSpec {
-  readonly name: string;
-  readonly variant: string | null;
-  readonly options: ReadonlyMap<string, string>;
-}
-
-/**
- * Takes one transform with its variant and options apart. Options follow the variant: `name`, `name:variant`,
- * `name:variant,key=value`, `name:key=value`. Returns null if a part is empty or an option has no `=`.
- */
-export function parseSpec(text: string): TransformSpec | null {
-  const colon = text.indexOf(':');
-  const name = (colon < 0 ? text : text.slice(0, colon)).trim();
-  if (name === '') return null;
-  const parts = colon < 0 ? [] : text.slice(colon + 1).split(',').map((part) => part.trim());
-  let variant: string | null = null;
-  const options = new Map<string, string>();
-  for (const [index, part] of parts.entries()) {
-    const equals = part.indexOf('=');
-    if (part === '' || equals === 0) return null;
-    if (equals > 0) options.set(part.slice(0, equals), part.slice(equals + 1));
-    else if (index === 0) variant = part;
-    else return null;
-  }
-  return { name, variant, options };
-}
-
 export interface ContextOptions {
   readonly variant?: string | null;
   readonly options?: ReadonlyMap<string, string>;

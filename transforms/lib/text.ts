@@ -144,7 +144,8 @@ export function copyText(source: SourceFile, span: Span, shift: Shift, replaceme
 function shiftLine(line: string, { from, to }: Shift): string {
   if (from === to) return line;
   const body = line.trimStart();
-  if (body === '') return line.includes('\n') ? line.slice(line.search(/\r?\n/)) : line;
+  // Blank lines hold no white space in a copy. (White space without a newline is the start of a line that a replacement goes on.)
+  if (body === '' && line.includes('\n')) return line.slice(line.search(/\r?\n/));
   const indent = line.slice(0, line.length - body.length);
   if (indent.startsWith(from)) return to + indent.slice(from.length) + body;
   // A directive at the edge of the page stays there.
@@ -282,11 +283,6 @@ function collectStyle(source: SourceFile, body: CompoundStmt, votes: StyleVotes)
     forEachChild(node, (child) => visit(child, node));
   };
   visit(body, null);
-  // The function's own brace tells least: many write it alone and all others at the end of the line.
-  if (votes.ownLine + votes.sameLine === 0) {
-    if (startsLine(source, body.span.start)) votes.ownLine++;
-    else votes.sameLine++;
-  }
 }
 
 /** One member of a chain: `if (…)`, `else` (head null), each with the text between its braces, already at its depth. */
