@@ -55,6 +55,7 @@ function dropDirective(stream: Stream, patches: Patches, index: number): void {
 
 /** True if the group cannot stay as it is. */
 function mustReduce(stream: Stream, group: Group, opener: number): boolean {
+  if (group.end >= stream.source.directives.length) return true;
   const at = stream.directiveTokens[opener] ?? -1;
   const container = stream.container(at);
   if (container !== 'namespace' && container !== 'record' && container !== 'block') return true;

@@ -13,18 +13,20 @@ export function directiveRule(stream: Stream, patches: Patches, i: number, index
     conditionalRule(stream, patches, directive);
     return;
   }
+  if (directive.kind !== 'pragma') {
+    // Known from the source room, so the tree need not hold them; and the grammar lets a `#define` without a body or an `#include`
+    // that ends in a blank swallow the line after it.
+    patches.blank(directive.start, directive.end);
+    return;
+  }
   const container = stream.container(i);
   const between = (container === 'block' || container === 'namespace' || container === 'record') && stream.endsStatement(stream.previous(i));
   // A pragma after a label is a statement to the grammar and would take the label's place before the loop.
   const labelled = stream.tokens.is(stream.previous(i), ':');
   if (between && !labelled) return;
-  if (directive.kind === 'pragma') {
-    const { start, end } = directive;
-    patches.blank(start, end);
-    patches.note({ kind: 'pragma', span: { start, end }, text: stream.source.text.slice(start, end) });
-  } else {
-    patches.drop(directive.start, directive.end);
-  }
+  const { start, end } = directive;
+  patches.blank(start, end);
+  patches.note({ kind: 'pragma', span: { start, end }, text: stream.source.text.slice(start, end) });
 }
 
 /** A condition that the grammar cannot read becomes `1`; words after `#else` and `#endif` go. Which arm is kept was decided before. */

@@ -232,6 +232,11 @@ function join(list: readonly Piece[]): string {
   return text;
 }
 
+/** The same tokens with as few spaces as C++ allows. */
+export function compact(text: string): string {
+  return join(pieces(tokenizeFragment(text), NOTHING_HIDDEN).map((piece) => ({ ...piece, space: false })));
+}
+
 const SINGLE = new Set(['(', ')', '[', ']', '{', '}', ',', ';', '?', '~']);
 
 /** True if the two tokens, written without a space between, might be read as other tokens. */

@@ -24,7 +24,7 @@ function decltypeCall(stream: Stream, patches: Patches, i: number): number {
   const close = tokens.is(i + 1, '(') ? stream.match(i + 1) : -1;
   if (close < 0 || !(tokens.is(close + 1, '(') || tokens.is(close + 1, '{'))) return 0;
   const before = stream.previous(i);
-  if (tokens.is(before, '->') || stream.endsStatement(before)) return 0;
+  if (tokens.is(before, '->') || (stream.container(i) !== 'parenthesis' && stream.endsStatement(before))) return 0;
   asName(stream, patches, i, close);
   return close + 1;
 }

@@ -6,7 +6,7 @@ import type { MacroDefinition, OverlayMeaning } from './types.js';
 import { expandMacro } from './expand.js';
 import { TokenKind, type Tokens } from './tokens.js';
 import { tokenizeFragment } from './tokenizer.js';
-import { ATTRIBUTES, BOUNDS, QUALIFIERS, SPECIFIERS } from './words.js';
+import { ATTRIBUTES, BOUNDS, KEYWORDS, PRIMITIVE_TYPES, QUALIFIERS, SPECIFIERS } from './words.js';
 
 export type MacroRole =
   | { readonly kind: 'plain'; readonly ends: 'statement' | 'other' }
@@ -15,7 +15,7 @@ export type MacroRole =
   /** Only qualifiers, bounds, storage words, attributes. */
   | { readonly kind: 'qualifiers'; readonly standsFor: readonly OverlayMeaning[]; readonly expansion: string; readonly cuda: boolean }
   | { readonly kind: 'pragma'; readonly text: string }
-  /** Qualifiers and then a type (or the start of one): `__global__ void`. */
+  /** Qualifiers and a type (or the start of one): `__global__ void`, `__global__ void __launch_bounds__(64)`. */
   | { readonly kind: 'typed'; readonly standsFor: readonly OverlayMeaning[]; readonly remainder: string }
   /** `for (…)`, `if (…)`: the next statement belongs to it. */
   | { readonly kind: 'head'; readonly expansion: string }
@@ -58,9 +58,9 @@ export function roleOf(expansion: string): MacroRole {
   if (tokens.count === 0) return { kind: 'empty' };
   const pragma = pragmaText(tokens);
   if (pragma !== null) return { kind: 'pragma', text: pragma };
-  const { standsFor, rest, cuda } = leadingQualifiers(tokens);
-  if (rest >= tokens.count) return { kind: 'qualifiers', standsFor, expansion, cuda };
-  if (cuda && isTypeText(tokens, rest)) return { kind: 'typed', standsFor, remainder: expansion.slice(tokens.start(rest)) };
+  const { standsFor, rest, cuda } = takeQualifiers(tokens);
+  if (rest.length === 0) return { kind: 'qualifiers', standsFor, expansion, cuda };
+  if (cuda && isTypeText(tokens, rest)) return { kind: 'typed', standsFor, remainder: rest.map((i) => tokens.spelling(i)).join(' ') };
   return roleOfStatement(tokens, expansion);
 }
 
@@ -74,49 +74,52 @@ function pragmaText(tokens: Tokens): string | null {
   return `#pragma ${parts.join('; ')}`;
 }
 
-function leadingQualifiers(tokens: Tokens): { standsFor: OverlayMeaning[]; rest: number; cuda: boolean } {
+/**
+ * Takes qualifiers and bounds of CUDA out, wherever they stand outside of brackets, and other specifiers up to the first word of a
+ * type. `rest` holds the indices of the tokens that stay.
+ */
+function takeQualifiers(tokens: Tokens): { standsFor: OverlayMeaning[]; rest: number[]; cuda: boolean } {
   const standsFor: OverlayMeaning[] = [];
+  const rest: number[] = [];
   let cuda = false;
-  let i = 0;
-  while (i < tokens.count) {
+  for (let i = 0; i < tokens.count; i++) {
     const word = tokens.spelling(i);
     const bounds = BOUNDS.get(word);
-    const specifier = SPECIFIERS.get(word);
+    const specifier = rest.length === 0 ? SPECIFIERS.get(word) : undefined;
     const argumentEnd = tokens.is(i + 1, '(') ? closing(tokens, i + 1) : -1;
+    const argument = argumentEnd > 0 ? tokens.text.slice(tokens.end(i + 1), tokens.start(argumentEnd)).trim() : null;
     if (QUALIFIERS.has(word)) {
       standsFor.push({ name: word.slice(2, -2), argument: null });
       cuda = true;
-      i++;
-    } else if (bounds !== undefined && argumentEnd > 0) {
-      standsFor.push({ name: bounds, argument: tokens.text.slice(tokens.end(i + 1), tokens.start(argumentEnd)).trim() });
+    } else if (bounds !== undefined && argument !== null) {
+      standsFor.push({ name: bounds, argument });
       cuda = true;
-      i = argumentEnd + 1;
-    } else if (ATTRIBUTES.has(word) && argumentEnd > 0) {
-      standsFor.push({ name: word.replaceAll('_', ''), argument: tokens.text.slice(tokens.end(i + 1), tokens.start(argumentEnd)).trim() });
-      i = argumentEnd + 1;
+      i = argumentEnd;
+    } else if (ATTRIBUTES.has(word) && argument !== null) {
+      standsFor.push({ name: word.replaceAll('_', ''), argument });
+      i = argumentEnd;
     } else if (specifier !== undefined) {
       standsFor.push({ name: specifier, argument: null });
-      i += word === 'extern' && tokens.kind(i + 1) === TokenKind.string ? 2 : 1;
-    } else if (tokens.is(i, '[') && tokens.is(i + 1, '[')) {
+      if (word === 'extern' && tokens.kind(i + 1) === TokenKind.string) i++;
+    } else if (rest.length === 0 && tokens.is(i, '[') && tokens.is(i + 1, '[') && closing(tokens, i) > 0) {
       const end = closing(tokens, i);
-      if (end < 0) break;
       standsFor.push({ name: 'attribute', argument: tokens.text.slice(tokens.end(i + 1), tokens.start(end - 1)).trim() });
-      i = end + 1;
+      i = end;
     } else {
-      break;
+      rest.push(i);
     }
   }
-  return { standsFor, rest: i, cuda };
+  return { standsFor, rest, cuda };
 }
 
 /** Names, `::`, `<…>`, `*`, `&` and qualifiers only. */
-function isTypeText(tokens: Tokens, from: number): boolean {
-  for (let i = from; i < tokens.count; i++) {
+function isTypeText(tokens: Tokens, rest: readonly number[]): boolean {
+  return rest.every((i, k) => {
     const kind = tokens.kind(i);
-    if (kind === TokenKind.identifier || (kind === TokenKind.number && i > from)) continue;
-    if (kind !== TokenKind.punctuation || !/^(?:::|<|>|>>|\*|&|,)$/.test(tokens.spelling(i)) || i === from) return false;
-  }
-  return true;
+    if (kind === TokenKind.identifier) return !KEYWORDS.has(tokens.spelling(i)) || PRIMITIVE_TYPES.has(tokens.spelling(i)) || SPECIFIERS.has(tokens.spelling(i));
+    if (k === 0) return tokens.is(i, '::');
+    return kind === TokenKind.number || (kind === TokenKind.punctuation && /^(?:::|<|>|>>|\*|&|,)$/.test(tokens.spelling(i)));
+  });
 }
 
 function roleOfStatement(tokens: Tokens, expansion: string): MacroRole {

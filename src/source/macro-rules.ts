@@ -1,6 +1,7 @@
 /** Macros of the unit whose invocation is no C++ by itself. */
 import type { OverlayMeaning, Span } from './types.js';
 import { splitArguments } from './condition.js';
+import { compact } from './expand.js';
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
@@ -47,8 +48,8 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
     case 'head':
       return stream.startsStatement(stream.previous(i)) && headRule(stream, patches, last, role.expansion, span) ? note([{ name: 'head', argument: role.expansion }]) : 0;
     case 'unbalanced':
-      if (!fits(role.expansion) || !isStructure(role.expansion)) return 0;
-      patches.replace(span.start, span.end, role.expansion);
+      if (!isStructure(role.expansion) || !fits(compact(role.expansion))) return 0;
+      patches.replace(span.start, span.end, compact(role.expansion));
       return note([{ name: 'text', argument: role.expansion }]);
     case 'plain':
       // The arguments are C++ of their own: the rules go on inside them.
@@ -71,7 +72,7 @@ function isPrefix(stream: Stream, last: number): boolean {
 function headRule(stream: Stream, patches: Patches, last: number, expansion: string, span: Span): boolean {
   const length = span.end - span.start;
   if (stream.tokens.is(stream.next(last), ';')) return false;
-  const candidates = [...(isStructure(expansion) ? [expansion] : []), expansion.startsWith('if') ? 'if(_())' : 'while(_())'];
+  const candidates = [...(isStructure(expansion) ? [compact(expansion)] : []), expansion.startsWith('if') ? 'if(_())' : 'while(_())'];
   const text = candidates.find((candidate) => candidate.length <= length);
   if (text === undefined) return false;
   patches.replace(span.start, span.end, text);
@@ -100,6 +101,7 @@ function endStatement(stream: Stream, patches: Patches, first: number, last: num
   const place = blankBetween(stream, tokens.end(last), tokens.start(next));
   if (place < 0) return false;
   patches.replace(place, place + 1, ';');
+  stream.ended.add(last);
   return true;
 }
 

@@ -18,6 +18,8 @@ export class Stream {
   readonly directiveTokens: readonly number[];
   /** Tokens that a rule has made spaces of: the rules that come after do not take them for types. */
   readonly removed = new Set<number>();
+  /** Last tokens of invocations that a rule has ended with a `;` of its own. */
+  readonly ended = new Set<number>();
 
   constructor(readonly source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>) {
     this.tokens = tokensOf(source);
@@ -73,7 +75,7 @@ export class Stream {
   /** True if a statement or declaration may begin after token `before`. */
   endsStatement(before: number, depth = 0): boolean {
     const { tokens } = this;
-    if (before < 0) return true;
+    if (before < 0 || this.ended.has(before)) return true;
     if (tokens.kind(before) === TokenKind.punctuation) {
       switch (tokens.spelling(before)) {
         case ';': return true;

@@ -24,7 +24,9 @@ export function wordRule(stream: Stream, patches: Patches, i: number, name: stri
 export function launchRule(stream: Stream, patches: Patches, i: number): void {
   const { tokens } = stream;
   const before = stream.previous(i);
-  const callee = tokens.isIdentifier(before) || tokens.is(before, '>') || tokens.is(before, ')') || tokens.is(before, ']') || tokens.is(before, '>>');
+  // A name, or the end of template arguments (`>`, `>>`, …), of a subscript or of parentheses.
+  const code = tokens.code(before);
+  const callee = tokens.isIdentifier(before) || (tokens.kind(before) === TokenKind.punctuation && (code === 62 || code === 41 || code === 93));
   if (!callee || tokens.is(before, 'operator')) return;
   const close = launchEnd(stream, i);
   if (close < 0) return;
