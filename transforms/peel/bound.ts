@@ -1,0 +1,277 @@
+/**
+ * From what a guard demands to the C++ expression that a run is bounded by.
+ *
+ * A guard changes at the smallest `t >= 0` with `a*t >= S`, S being one value in the block. With `S = P - Q` (P the positive terms)
+ * that is `P > Q ? (P - Q - 1) / a + 1 : 0`: tested before it is subtracted, in the narrowest type in which no part can leave its
+ * range whatever the symbols are. Of several guards on one side the nearest change counts.
+ */
+import { fits, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
+import { binary, INT32, INT64, number, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
+import { add, constant, constantValue, equal, interval, negate, subtract, symbolsOf, type Poly, type Sym, type Term } from './polynomial.js';
+
+/** `divisor * t >= level`; the divisor is positive. Neither holds a symbol that varies in the block, unless it is the thread's own. */
+export interface Change {
+  readonly level: Poly;
+  readonly divisor: Poly;
+}
+
+export interface Declaration { readonly name: string; readonly value: Cpp }
+
+export interface Bound {
+  /** Constants that must stand before the one that uses them. */
+  readonly declarations: readonly Declaration[];
+  readonly value: Cpp;
+}
+
+/** Makes a name from a wish. */
+export type Namer = (wish: string) => string;
+
+/**
+ * One bound for all changes: `nearest` their smallest, else their largest. Null if no type of C++ holds it. With `clamp` the bound is
+ * at least zero, which is the same for a counter that never is below zero; without, only steps of one can be written.
+ */
+export function boundOf(changes: readonly Change[], nearest: boolean, name: Namer, clamp = true): Bound | null {
+  const kept = dropDominated(changes, nearest);
+  const declarations: Declaration[] = [];
+  let value: Cpp | null = null;
+  for (const group of groupBySum(kept)) {
+    const part = groupBound(group, nearest, name, declarations, clamp);
+    if (part === null) return null;
+    if (value === null) value = part;
+    else {
+      const [a, b] = [typeOf(value), typeOf(part)];
+      if (a.bits !== b.bits || a.signed !== b.signed) {
+        if (!fitsType(a, INT64) || !fitsType(b, INT64)) return null;
+        value = { kind: 'extreme', op: nearest ? 'min' : 'max', left: cast(value, INT64), right: cast(part, INT64) };
+      } else {
+        value = { kind: 'extreme', op: nearest ? 'min' : 'max', left: value, right: part };
+      }
+    }
+  }
+  return value === null ? null : { declarations, value };
+}
+
+function fitsType(inner: IntegerType, outer: IntegerType): boolean {
+  return fits(minimum(inner), outer) && fits(maximum(inner), outer);
+}
+
+/** Changes that never decide because another one always comes first (or last) are left out. */
+function dropDominated(changes: readonly Change[], nearest: boolean): readonly Change[] {
+  const kept: Change[] = [];
+  for (const change of changes) {
+    const beats = (a: Change, b: Change): boolean => {
+      if (!equal(a.divisor, b.divisor)) return false;
+      const difference = interval(nearest ? subtract(a.level, b.level) : subtract(b.level, a.level));
+      return difference.high <= 0n;
+    };
+    if (kept.some((other) => beats(other, change))) continue;
+    for (let i = kept.length - 1; i >= 0; i--) {
+      const other = kept[i];
+      if (other !== undefined && beats(change, other)) kept.splice(i, 1);
+    }
+    kept.push(change);
+  }
+  return kept;
+}
+
+interface Sides { readonly plus: Poly; readonly minus: Poly }
+
+/** `level = plus - minus`: positive terms on the left; the constant goes to the right unless nothing else stands on the left. */
+function sidesOf(level: Poly): Sides {
+  const plus = level.filter((term) => term.coefficient > 0n && term.symbols.length > 0);
+  if (plus.length === 0) {
+    const fixed = level.filter((term) => term.symbols.length === 0 && term.coefficient > 0n);
+    return { plus: fixed, minus: negate(level.filter((term) => !fixed.includes(term))) };
+  }
+  return { plus, minus: negate(level.filter((term) => !plus.includes(term))) };
+}
+
+interface Group { readonly plus: Poly; readonly minus: readonly Poly[]; readonly divisor: Poly }
+
+function groupBySum(changes: readonly Change[]): readonly Group[] {
+  const groups: { plus: Poly; minus: Poly[]; divisor: Poly }[] = [];
+  for (const { level, divisor } of changes) {
+    const { plus, minus } = sidesOf(level);
+    const group = groups.find((other) => equal(other.plus, plus) && equal(other.divisor, divisor));
+    if (group === undefined) groups.push({ plus, minus: [minus], divisor });
+    else group.minus.push(minus);
+  }
+  return groups;
+}
+
+function groupBound(group: Group, nearest: boolean, name: Namer, declarations: Declaration[], clamp: boolean): Cpp | null {
+  const fixed = group.minus.length === 1 && group.minus[0] !== undefined ? constantValue(subtract(group.plus, group.minus[0])) : null;
+  const divisorValue = constantValue(group.divisor);
+  if (fixed !== null && divisorValue === 1n) return fits(fixed, INT64) ? number(clamp && fixed < 0n ? 0n : fixed) : null;
+  if (fixed !== null && divisorValue !== null && (clamp || fixed > 0n)) return number(fixed <= 0n ? 0n : (fixed - 1n) / divisorValue + 1n);
+  if (!clamp) return divisorValue === 1n ? unclamped(group, nearest) : null;
+
+  const lows = group.minus.map((minus) => interval(minus).low);
+  const reachLow = lows.reduce((a, b) => (a < b ? a : b));
+  const plusRange = interval(group.plus);
+  for (const type of [INT32, UINT32, INT64, UINT64] as const) {
+    if (!type.signed) {
+      // An unsigned length keeps its own type if nothing on the other side is negative.
+      const sym = loneSymbol(group.plus);
+      if (sym === null || sym.type.signed || sym.type.bits !== type.bits || reachLow < 0n) continue;
+      const minus = extremeIn(group.minus, INT32, nearest) ?? (type.bits === 64 ? extremeIn(group.minus, INT64, nearest) : null);
+      const divisor = sumIn(group.divisor, INT32);
+      if (minus !== null && divisor !== null) return quotient({ kind: 'symbol', sym }, minus, divisor, divisorValue, name, declarations);
+      continue;
+    }
+    const plus = sumIn(group.plus, type);
+    const minus = extremeIn(group.minus, type, nearest);
+    const divisor = sumIn(group.divisor, type);
+    if (plus === null || minus === null || divisor === null || !fits(plusRange.high - reachLow, type)) continue;
+    return quotient(plus, minus, divisor, divisorValue, name, declarations);
+  }
+  return null;
+}
+
+/** `plus - minus` in a type that holds it for all values of the symbols. */
+function unclamped(group: Group, nearest: boolean): Cpp | null {
+  const ranges = group.minus.map((minus) => interval(subtract(group.plus, minus)));
+  for (const type of [INT32, INT64] as const) {
+    const plus = sumIn(group.plus, type);
+    const minus = extremeIn(group.minus, type, nearest);
+    if (plus === null || minus === null || !ranges.every((range) => fits(range.low, type) && fits(range.high, type))) continue;
+    if (minus.kind === 'number' && minus.value === 0n) return plus;
+    return minus.kind === 'number' && minus.value < 0n ? binary('+', plus, number(-minus.value)) : binary('-', plus, minus);
+  }
+  return null;
+}
+
+function loneSymbol(poly: Poly): Sym | null {
+  const [only] = poly;
+  if (poly.length !== 1 || only === undefined || only.coefficient !== 1n || only.symbols.length !== 1) return null;
+  return only.symbols[0] ?? null;
+}
+
+function quotient(plus: Cpp, minus: Cpp, divisor: Cpp, divisorValue: bigint | null, name: Namer, declarations: Declaration[]): Cpp {
+  let reach = minus;
+  if (isComplex(minus)) {
+    reach = { kind: 'name', name: name('reach'), value: minus };
+    declarations.push({ name: reach.name, value: minus });
+  }
+  const difference = reach.kind === 'number' && reach.value === 0n ? plus : reach.kind === 'number' && reach.value < 0n ? binary('+', plus, number(-reach.value)) : binary('-', plus, reach);
+  const then = divisorValue === 1n ? difference : binary('+', binary('/', lessOne(plus, reach), divisor), number(1n));
+  return { kind: 'positive', left: plus, right: reach, then };
+}
+
+function lessOne(plus: Cpp, reach: Cpp): Cpp {
+  if (reach.kind === 'number') return reach.value === -1n ? plus : reach.value < -1n ? binary('+', plus, number(-reach.value - 1n)) : binary('-', plus, number(reach.value + 1n));
+  return binary('-', binary('-', plus, reach), number(1n));
+}
+
+function isComplex(expr: Cpp): boolean {
+  return expr.kind === 'extreme' || expr.kind === 'binary';
+}
+
+/** The largest of the polynomials (nearest change), or the smallest, with their common terms taken out. */
+function extremeIn(polys: readonly Poly[], type: IntegerType, largest: boolean): Cpp | null {
+  const [first, ...others] = polys;
+  if (first === undefined) return null;
+  if (others.length === 0) return sumIn(first, type);
+  const common: Poly = first.filter((term) => others.every((other) => other.some((t) => sameTerm(t, term))));
+  const rests = polys.map((poly) => subtract(poly, common));
+  const lone = rests.map(loneSymbol);
+  const kind = lone[0]?.type;
+  // Operands of one type need no conversion before they are compared.
+  const alike = kind !== undefined && lone.every((sym) => sym !== null && sym.type.bits === kind.bits && sym.type.signed === kind.signed);
+  let value: Cpp | null = null;
+  for (const [i, poly] of polys.entries()) {
+    const rest = rests[i];
+    const sym = lone[i] ?? null;
+    if (rest === undefined || sumIn(poly, type) === null) return null;
+    const part: Cpp | null = alike && sym !== null ? { kind: 'symbol', sym } : inType(sumIn(rest, type), type);
+    if (part === null) return null;
+    value = value === null ? part : { kind: 'extreme', op: largest ? 'max' : 'min', left: value, right: part };
+  }
+  return value === null ? null : addTerms(inType(value, type), common, type);
+}
+
+function inType(expr: Cpp | null, type: IntegerType): Cpp | null {
+  if (expr === null) return null;
+  const own = typeOf(expr);
+  return own.bits === type.bits && own.signed === type.signed ? expr : cast(expr, type);
+}
+
+function sameTerm(a: Term, b: Term): boolean {
+  return a.coefficient === b.coefficient && a.symbols.length === b.symbols.length && a.symbols.every((sym, i) => sym.key === b.symbols[i]?.key);
+}
+
+function cast(operand: Cpp, to: IntegerType): Cpp {
+  return { kind: 'cast', to, operand };
+}
+
+/** A sum of products, every part of which fits `type` for all values of its symbols; null if some part does not. */
+export function sumIn(poly: Poly, type: IntegerType): Cpp | null {
+  const value = constantValue(poly);
+  if (value !== null) return fits(value, type) ? number(value) : null;
+  return addTerms(null, poly, type);
+}
+
+function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null {
+  const rank = (term: Term): number => (term.symbols.length === 0 ? 2 : term.coefficient < 0n ? 1 : 0);
+  const ordered = [...poly].sort((a, b) => rank(a) - rank(b));
+  let sum = start;
+  let seen: Poly = [];
+  for (const term of ordered) {
+    const size = term.coefficient < 0n ? -term.coefficient : term.coefficient;
+    const negative = term.coefficient < 0n;
+    const part = productIn(size, term.symbols, type);
+    seen = add(seen, [term]);
+    const range = interval(seen);
+    if (part === null || (start === null && (!fits(range.low, type) || !fits(range.high, type)))) return null;
+    if (sum === null) sum = negative ? (part.kind === 'number' ? number(-part.value) : binary('-', number(0n), part)) : part;
+    else sum = binary(negative ? '-' : '+', sum, part);
+  }
+  return sum ?? number(0n);
+}
+
+function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerType): Cpp | null {
+  if (symbols.length === 0) return fits(coefficient, type) ? number(coefficient) : null;
+  let product: Cpp | null = null;
+  let range = { low: 1n, high: 1n };
+  for (const sym of symbols) {
+    if (!fits(sym.low, type) || !fits(sym.high, type)) return null;
+    const own = promote(sym.type);
+    const factor: Cpp = own.bits === type.bits && own.signed === type.signed ? { kind: 'symbol', sym } : cast({ kind: 'symbol', sym }, type);
+    range = interval([{ coefficient: 1n, symbols: symbols.slice(0, symbols.indexOf(sym) + 1) }]);
+    if (!fits(range.low, type) || !fits(range.high, type)) return null;
+    // Later factors convert to the type of the first; only what would not convert exactly is cast too.
+    product = product === null ? factor : binary('*', product, own.bits < type.bits ? { kind: 'symbol', sym } : factor);
+  }
+  if (product === null) return null;
+  if (coefficient === 1n) return product;
+  if (!fits(range.low * coefficient, type) || !fits(range.high * coefficient, type) || !fits(coefficient, type)) return null;
+  return binary('*', product, number(coefficient));
+}
+
+export interface Inequality { readonly left: Cpp; readonly op: '<' | '<='; readonly right: Cpp }
+
+/** `poly < 0` as C++ that cannot overflow; null if no type holds it. */
+export function lessThanZero(poly: Poly): Inequality | null {
+  const fixed = poly.find((term) => term.symbols.length === 0)?.coefficient ?? 0n;
+  const op = fixed === -1n ? '<=' : '<';
+  const whole = fixed === -1n ? add(poly, constant(1n)) : poly;
+  const left = whole.filter((term) => term.coefficient > 0n);
+  const right = negate(whole.filter((term) => term.coefficient < 0n));
+  for (const type of [INT32, INT64] as const) {
+    const [a, b] = [sumIn(left, type), sumIn(right, type)];
+    if (a !== null && b !== null) return { left: a, op, right: b };
+  }
+  // An unsigned 64-bit length on the right; everything on the left is at least zero.
+  const [only] = right;
+  const [sym] = only?.symbols ?? [];
+  if (right.length === 1 && only !== undefined && only.coefficient === 1n && only.symbols.length === 1 && sym !== undefined && !sym.type.signed && interval(left).low >= 0n) {
+    const a = sumIn(left, INT64);
+    if (a !== null) return { left: a, op, right: { kind: 'symbol', sym } };
+  }
+  return null;
+}
+
+/** True if every symbol is one value in the block. */
+export function isUniform(poly: Poly): boolean {
+  return symbolsOf(poly).every((sym) => sym.role === 'uniform');
+}

@@ -1,0 +1,182 @@
+/**
+ * What a loop counts by, as far as peel needs it: which variables it changes, in which direction, and whether a guard sees the value
+ * that the variable has when the loop's test is taken.
+ *
+ * The decided run tests the counter in every iteration, so a step need not be constant nor a start known. Only a run that relies on
+ * "once past the edge, always past it" needs a counter that moves one way and does not wrap around.
+ */
+import type { Node } from '../../src/analysis/children.js';
+import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
+import type { Expr, ForStmt, WhileStmt } from '../../src/syntax/tree.js';
+import { commaList, mentions, variableOf } from '../lib/loops.js';
+import { integerType, isThreadsOwn, Reader } from './reading.js';
+import { interval } from './polynomial.js';
+
+export type PeelableLoop = ForStmt | WhileStmt;
+
+export interface Counter {
+  readonly variable: Variable;
+  /** 1 up, -1 down, 0 not known. */
+  readonly direction: 1 | -1 | 0;
+  /** At least zero whenever the loop's test is taken. */
+  readonly nonNegative: boolean;
+  /** It moves one way and cannot wrap around on the way. */
+  readonly monotone: boolean;
+  /** Where the loop changes it. */
+  readonly updates: readonly Expr[];
+  /** Its value on entry, if the head of a `for` gives it. */
+  readonly start: Expr | null;
+}
+
+export function isPeelable(loop: Loop): loop is PeelableLoop {
+  return (loop.kind === 'for' || loop.kind === 'while') && loop.conditionDecl === null && loop.condition !== null;
+}
+
+/** Variables that the loop itself (not a loop inside it) counts by. */
+export function countersOf(facts: FunctionFacts, loop: PeelableLoop): readonly Counter[] {
+  const result: Counter[] = [];
+  const seen = new Set<Variable>();
+  for (const node of updatesIn(loop)) {
+    const variable = variableOf(node.target);
+    if (variable === null || seen.has(variable)) continue;
+    seen.add(variable);
+    const counter = counterOf(facts, loop, variable);
+    if (counter !== null) result.push(counter);
+  }
+  return result;
+}
+
+/** Assignments and increments that stand in the step, or in a statement of the body that is not inside another loop. */
+function updatesIn(loop: PeelableLoop): readonly (Extract<Expr, { kind: 'update' | 'assign' }>)[] {
+  const result: Extract<Expr, { kind: 'update' | 'assign' }>[] = [];
+  if (loop.kind === 'for' && loop.step !== null) for (const part of commaList(loop.step)) if (part.kind === 'update' || part.kind === 'assign') result.push(part);
+  const statements = loop.body.kind === 'compound' ? loop.body.body : [loop.body];
+  for (const statement of statements) {
+    if (statement.kind !== 'expression') continue;
+    for (const part of commaList(statement.expression)) if (part.kind === 'update' || part.kind === 'assign') result.push(part);
+  }
+  return result;
+}
+
+function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable): Counter | null {
+  const type = integerType(variable.type);
+  if (type === null || type.bits < 32 || !isThreadsOwn(variable) || facts.addressTaken(variable)) return null;
+  const head = headOf(loop, variable);
+  const updates: Expr[] = [];
+  let direction: 1 | -1 | 0 | null = null;
+  for (const definition of facts.assignments(variable, loop)) {
+    if (definition.kind === 'unknown') return null;
+    if (definition.kind !== 'assignment' || definition.node === head.node) continue;
+    updates.push(definition.node);
+    const one = movesBy(facts, loop, definition.node, variable);
+    direction = direction === null || direction === one ? one : 0;
+  }
+  if (direction === null) return null;
+  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head));
+  return {
+    variable, direction, updates, start: head.value,
+    nonNegative: startsAtZero,
+    monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
+  };
+}
+
+interface Head { readonly value: Expr | null; readonly node: Expr | null }
+
+function headOf(loop: PeelableLoop, variable: Variable): Head {
+  if (loop.kind !== 'for') return { value: null, node: null };
+  if (loop.init.kind === 'declare') {
+    const own = loop.init.variables.find((other) => other === variable);
+    return { value: own?.init ?? null, node: null };
+  }
+  if (loop.init.kind === 'expression') {
+    for (const part of commaList(loop.init.expression)) {
+      if (part.kind === 'assign' && part.op === null && variableOf(part.target) === variable) return { value: part.value, node: part };
+    }
+  }
+  return { value: null, node: null };
+}
+
+/** Which way an update moves the variable: by at least nothing, in the programmer's integers. */
+function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variable): 1 | -1 | 0 {
+  if (node.kind === 'update') return node.op === '++' ? 1 : -1;
+  if (node.kind !== 'assign') return 0;
+  const signed = (amount: Expr): 1 | 0 => (isNonNegative(facts, loop, amount) ? 1 : 0);
+  if (node.op === '+') return signed(node.value);
+  if (node.op === '-') return signed(node.value) === 1 ? -1 : 0;
+  if (node.op !== null) return 0;
+  let value = node.value;
+  while (value.kind === 'paren') value = value.inner;
+  if (value.kind !== 'binary' || (value.op !== '+' && value.op !== '-')) return 0;
+  if (variableOf(value.left) === variable && !mentions(value.right, variable)) return value.op === '+' ? signed(value.right) : signed(value.right) === 1 ? -1 : 0;
+  if (value.op === '+' && variableOf(value.right) === variable && !mentions(value.left, variable)) return signed(value.left);
+  return 0;
+}
+
+function isNonNegative(facts: FunctionFacts, loop: Loop, expr: Expr): boolean {
+  const range = facts.range(expr);
+  if (range.low !== null && range.low >= 0n) return true;
+  const reading = new Reader(facts, loop, null, false).read(expr);
+  return reading !== null && reading.exact && interval(reading.poly).low >= 0n;
+}
+
+/** Every value it can have on entry is at least zero: the head's, or else all that the function ever gives it. */
+function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, head: Head): boolean {
+  if (head.value !== null) return isNonNegative(facts, loop, head.value);
+  const { body } = facts.function;
+  if (body === null || variable.kind === 'parameter') return false;
+  return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable));
+}
+
+function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable): boolean {
+  switch (definition.kind) {
+    case 'parameter': case 'unknown': return false;
+    // Without initialiser it has no value until it is assigned.
+    case 'declaration': return definition.decl.opaqueInit ? false : definition.decl.init === null || isNonNegative(facts, loop, definition.decl.init);
+    case 'assignment': {
+      const { node } = definition;
+      if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value);
+      return movesBy(facts, loop, node, variable) === 1;
+    }
+    default: {
+      const never: never = definition;
+      return never;
+    }
+  }
+}
+
+/** An unsigned counter that grows by one while it is below a bound, or falls by one while it is above one, does not wrap. */
+function cannotWrap(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, updates: readonly Expr[], direction: 1 | -1): boolean {
+  const [update] = updates;
+  if (updates.length !== 1 || update === undefined || loop.condition === null) return false;
+  const one = update.kind === 'update' || (update.kind === 'assign' && update.op !== null && facts.constant(update.value) === 1n);
+  let test = loop.condition;
+  while (test.kind === 'paren') test = test.inner;
+  if (!one || test.kind !== 'binary') return false;
+  const left = variableOf(test.left) === variable;
+  const right = variableOf(test.right) === variable;
+  const below = (left && test.op === '<') || (right && test.op === '>');
+  const above = (left && test.op === '>') || (right && test.op === '<');
+  return direction === 1 ? below : above;
+}
+
+/**
+ * True if the guard sees the value that the counter had when the loop's test was taken: all updates come later in the iteration.
+ * An update in an inner loop around the guard comes before the guard of that loop's next round.
+ */
+export function seesHeadValue(facts: FunctionFacts, loop: PeelableLoop, counter: Counter, guard: Node): boolean {
+  const around = facts.loops(guard);
+  const inner = around.slice(0, around.indexOf(loop));
+  return counter.updates.every((update) => {
+    if (loop.kind === 'for' && loop.step !== null && update.span.start >= loop.step.span.start && update.span.end <= loop.step.span.end) return true;
+    if (update.span.start < guard.span.end) return false;
+    return !facts.loops(update).some((at) => inner.includes(at));
+  });
+}
+
+/** The test may be taken once more than before: no effects, no volatile and no atomic reads. */
+export function isRepeatable(facts: FunctionFacts, test: Expr): boolean {
+  const effects = facts.effects(test);
+  return effects.assigns.size === 0 && effects.barriers.length === 0 && effects.collectives.length === 0 && effects.fences.length === 0 && effects.atomics.length === 0
+    && effects.unknownCalls.length === 0 && effects.visible.length === 0 && effects.asm.length === 0 && effects.opaque.length === 0
+    && effects.accesses.every((access) => access.kind === 'read' && !access.volatile);
+}

@@ -1,0 +1,102 @@
+/**
+ * Guards of a loop: integer comparisons that stand, alone or in a chain of `&&`, `||` and `!`, where they decide a statement or a value.
+ */
+import { isStmt, forEachChild, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
+import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+
+export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!=';
+
+export interface Comparison extends BinaryExpr { readonly op: ComparisonOperator }
+
+/** What the comparison's chain decides. */
+export type Owner =
+  | { readonly kind: 'if'; readonly node: IfStmt }
+  | { readonly kind: 'ternary'; readonly node: ConditionalExpr }
+  /** The test of a loop inside the one that is peeled. */
+  | { readonly kind: 'loop'; readonly node: Loop }
+  /** A flag or an operand: `bool ok = j < n`. */
+  | { readonly kind: 'value'; readonly node: Node };
+
+export interface Guard {
+  readonly comparison: Comparison;
+  /** The whole chain that the comparison stands in. */
+  readonly chain: Expr;
+  readonly owner: Owner;
+  /** The value in the interior of the work: what lets the work happen, or keeps a `continue` from happening. */
+  readonly wanted: boolean;
+  /** True if the comparison's text comes out of a macro. */
+  readonly inMacro: boolean;
+}
+
+/** Every guard in the body of the loop, in the order of the text; bodies of lambdas are left out. */
+export function guardsIn(facts: FunctionFacts, loop: Loop): readonly Guard[] {
+  const guards: Guard[] = [];
+  const visit = (node: Node, inMacro: boolean): void => {
+    if (node.kind === 'lambda') return;
+    if (!isStmt(node) && node.kind === 'binary' && isComparison(node)) {
+      const guard = guardOf(facts, node, inMacro);
+      if (guard !== null) guards.push(guard);
+    }
+    const below = inMacro || node.kind === 'macro' || node.kind === 'macro-statement';
+    forEachChild(node, (child) => visit(child, below));
+  };
+  visit(loop.body, false);
+  return guards;
+}
+
+function isComparison(node: BinaryExpr): node is Comparison {
+  return ['<', '<=', '>', '>=', '==', '!='].includes(node.op) && node.left.type.kind !== 'pointer' && node.left.type.kind !== 'float';
+}
+
+function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean): Guard | null {
+  let chain: Expr = comparison;
+  // The truth of the comparison that makes the chain so far say "do it".
+  let wanted = true;
+  for (;;) {
+    const parent = facts.parent(chain);
+    if (parent === null) return null;
+    if (isStmt(parent)) {
+      const owner = statementOwner(parent, chain);
+      if (owner === null) return null;
+      const skips = owner.kind === 'if' && leaves(owner.node.then) && owner.node.else === null;
+      return { comparison, chain, owner, wanted: skips ? !wanted : wanted, inMacro };
+    }
+    if (parent.kind === 'paren' || parent.kind === 'macro') chain = parent;
+    else if (parent.kind === 'unary' && parent.op === '!') {
+      wanted = !wanted;
+      chain = parent;
+    } else if (parent.kind === 'binary' && (parent.op === '&&' || parent.op === '||')) {
+      chain = parent;
+    } else if (parent.kind === 'conditional' && parent.condition === chain) {
+      return { comparison, chain, owner: { kind: 'ternary', node: parent }, wanted: isTrivial(parent.then) && !isTrivial(parent.else) ? !wanted : wanted, inMacro };
+    } else {
+      return { comparison, chain, owner: { kind: 'value', node: parent }, wanted, inMacro };
+    }
+  }
+}
+
+function statementOwner(parent: Stmt, chain: Expr): Owner | null {
+  switch (parent.kind) {
+    case 'if': return parent.constexpr || parent.conditionDecl !== null || parent.condition !== chain ? null : { kind: 'if', node: parent };
+    case 'for': case 'while': case 'do': return parent.condition === chain ? { kind: 'loop', node: parent } : null;
+    case 'declare': return { kind: 'value', node: parent };
+    default: return null;
+  }
+}
+
+/** A literal, such as the zero of a zero fill. */
+function isTrivial(expr: Expr): boolean {
+  let inner = expr;
+  while (inner.kind === 'paren' || inner.kind === 'cast' || (inner.kind === 'unary' && inner.op === '-')) inner = inner.kind === 'paren' ? inner.inner : inner.operand;
+  return inner.kind === 'literal' || (inner.kind === 'construct' && inner.arguments.every(isTrivial)) || (inner.kind === 'macro' && isTrivial(inner.expanded));
+}
+
+/** `continue;`, `break;` or `return;`, alone or as the last statement of a block. */
+function leaves(stmt: Stmt): boolean {
+  if (stmt.kind === 'compound') {
+    const last = stmt.body.at(-1);
+    return last !== undefined && leaves(last);
+  }
+  return stmt.kind === 'continue' || stmt.kind === 'break' || stmt.kind === 'return';
+}

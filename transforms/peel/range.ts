@@ -1,0 +1,338 @@
+/**
+ * Shape 1 and 3: the iterations of a loop in up to three runs, in their order.
+ *
+ * Guards that have one value early let an early run go without them, guards that settle late a last run. The run in between, or
+ * behind, keeps what is not decided. Each run tests the counter in every iteration, so that whatever moves the counter moves it
+ * through the runs as it did through the loop.
+ */
+import type { Expr } from '../../src/syntax/tree.js';
+import { conjunctsOf } from '../lib/loops.js';
+import type { TransformContext } from '../lib/types.js';
+import type { Change } from './bound.js';
+import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
+import { seesHeadValue, type Counter, type PeelableLoop } from './counters.js';
+import type { Guard } from './guards.js';
+import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
+import { integerType, Reader, variableKey } from './reading.js';
+import { follows, testForm } from './solve.js';
+import { valueOf, type Decisions } from './simplify.js';
+
+export interface RunTest {
+  readonly side: '<' | '>=';
+  readonly changes: readonly Change[];
+  /** The smallest of the changes counts, else the largest. */
+  readonly nearest: boolean;
+}
+
+export interface Run {
+  /** Null: as long as the loop's own test holds. */
+  readonly test: RunTest | null;
+  /** False: `test` implies the loop's own test. */
+  readonly keepsLoopTest: boolean;
+  /** Empty for a run that keeps all guards. */
+  readonly decisions: Decisions;
+}
+
+export interface RangePlan {
+  readonly kind: 'range';
+  readonly loop: PeelableLoop;
+  readonly counter: Counter;
+  readonly sym: Sym;
+  readonly runs: readonly Run[];
+  readonly guards: readonly Guard[];
+  /** The counter is at least zero wherever a run tests it. */
+  readonly nonNegative: boolean;
+  /** A run relies on the counter moving one way. */
+  readonly needsMonotone: boolean;
+  /** Some comparison is the mathematical one only because indices do not wrap. */
+  readonly assumed: boolean;
+  /** Some bound is the thread's own. */
+  readonly ownBound: boolean;
+  /** All threads of the block agree on every guard. */
+  readonly uniformGuards: boolean;
+}
+
+export interface PeelProblem {
+  readonly kind: 'problem';
+  readonly loop: PeelableLoop;
+  readonly guard: Guard;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** How the guards of a loop are peeled along one of its counters; null if none of them counts with it. */
+export function rangePlan(context: TransformContext, loop: PeelableLoop, counter: Counter, guards: readonly Guard[]): RangePlan | PeelProblem | null {
+  const { facts } = context;
+  const type = integerType(counter.variable.type);
+  if (type === null || loop.condition === null) return null;
+  const first = new Reader(facts, loop, counter.variable, counter.nonNegative);
+  const conjuncts = conjunctsOf(loop.condition);
+  const tested = conjuncts.map((test) => testForm(first, test)).filter((form) => form !== null);
+  const entry = entryFacts(first, counter);
+  const plain = symbolOf(first, counter);
+  if (plain === null) return null;
+  // The loop's test may say what its start does not: a counter that falls while it is at least zero.
+  const nonNegative = counter.nonNegative || follows(subtract(negate(symbol(plain)), constant(1n)), [...tested, ...entry]);
+  const reader = nonNegative === counter.nonNegative ? first : new Reader(facts, loop, counter.variable, true);
+  const sym = symbolOf(reader, counter) ?? plain;
+  const known = nonNegative ? [...tested, ...entry, subtract(negate(symbol(sym)), constant(1n))] : [...tested, ...entry];
+
+  const usable: GuardClaims[] = [];
+  let problem: PeelProblem | null = null;
+  for (const guard of guards) {
+    if (!mentionsCounter(guard, counter)) {
+      reader.failure = null;
+      const left = reader.read(guard.comparison.left);
+      const right = reader.read(guard.comparison.right);
+      if (left === null || right === null || !symbolsOf(subtract(left.poly, right.poly)).some((s) => s.key === sym.key)) continue;
+    }
+    if (!seesHeadValue(facts, loop, counter, guard.comparison)) {
+      problem ??= { kind: 'problem', loop, guard, id: 'induction-simple', text: `${counter.variable.name} changes in the loop before the guard is reached` };
+      continue;
+    }
+    const result = claimsOf(reader, counter, sym, guard, known);
+    if ('problem' in result) {
+      problem ??= { kind: 'problem', loop, guard, id: result.id, text: result.problem };
+      continue;
+    }
+    // Iterations of inner loops count as variation only if there is a known number of them: else the inner loop is the one to peel.
+    if (variesOverInnerLoops(reader, guard)) continue;
+    if (result.claims.earlyEmpty && result.claims.lateEmpty) continue;
+    usable.push(result.claims);
+  }
+  if (usable.length === 0) return problem;
+  return runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested }, usable);
+}
+
+function symbolOf(reader: Reader, counter: Counter): Sym | null {
+  const type = integerType(counter.variable.type);
+  if (type === null) return null;
+  const reading = reader.readVariable(counter.variable, type);
+  return symbolsOf(reading.poly).find((sym) => sym.key === variableKey(counter.variable)) ?? null;
+}
+
+/** The counter never lies before its start. */
+function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
+  if (!counter.monotone || counter.start === null) return [];
+  const start = reader.read(counter.start);
+  const type = integerType(counter.variable.type);
+  if (start === null || type === null) return [];
+  const value = reader.convert(start, type, counter.start);
+  if (value === null || !value.exact || value.assumed) return [];
+  const own = reader.readVariable(counter.variable, type).poly;
+  const behind = counter.direction === 1 ? subtract(value.poly, own) : subtract(own, value.poly);
+  return [subtract(behind, constant(1n))];
+}
+
+function mentionsCounter(guard: Guard, counter: Counter): boolean {
+  let found = false;
+  const visit = (expr: Expr): void => {
+    switch (expr.kind) {
+      case 'ref': found ||= expr.decl === counter.variable; return;
+      case 'paren': visit(expr.inner); return;
+      case 'macro': visit(expr.expanded); return;
+      case 'cast': visit(expr.operand); return;
+      case 'unary': visit(expr.operand); return;
+      case 'binary': visit(expr.left); visit(expr.right); return;
+      default: return;
+    }
+  };
+  visit(guard.comparison.left);
+  visit(guard.comparison.right);
+  return found;
+}
+
+function variesOverInnerLoops(reader: Reader, guard: Guard): boolean {
+  const left = reader.read(guard.comparison.left);
+  const right = reader.read(guard.comparison.right);
+  if (left === null || right === null) return false;
+  return symbolsOf(subtract(left.poly, right.poly)).some((sym) => sym.role === 'inner'
+    && (sym.extent === null || constantValue(sym.extent.low) === null || constantValue(sym.extent.high) === null));
+}
+
+// ---------------------------------------------------------------------------------------------------------------- runs
+
+interface Setting {
+  readonly context: TransformContext;
+  readonly loop: PeelableLoop;
+  readonly counter: Counter;
+  readonly sym: Sym;
+  readonly nonNegative: boolean;
+  readonly known: readonly Poly[];
+  readonly conjuncts: readonly Expr[];
+  readonly tested: readonly Poly[];
+}
+
+interface Choice { readonly item: GuardClaims; readonly claim: Claim; readonly when: 'early' | 'late' }
+
+function runsOf(setting: Setting, usable: readonly GuardClaims[]): RangePlan | PeelProblem {
+  const { loop, counter } = setting;
+  const plain = usable.filter((item) => !item.hole);
+  const [lead] = plain.length > 0 ? plain : usable;
+  if (lead === undefined) throw new Error('internal: no guard to peel');
+  const refuse = (text: string, id = 'induction-simple'): PeelProblem => ({ kind: 'problem', loop, guard: lead.guard, id, text });
+  const lateAllowed = counter.monotone && counter.direction !== 0;
+  const wraps = `${counter.variable.name} may move both ways or wrap around, so that nothing is settled once it is past the edge`;
+
+  if (plain.length === 0) {
+    if (!lateAllowed) return refuse(wraps);
+    const same = usable.filter((item) => sameBounds(item, lead));
+    return finish(setting, same, [{ choose: 'early', items: same }, { choose: null, items: same }, { choose: 'late', items: same }]);
+  }
+  const complete = plain.every((item) => item.complete && sameBounds(item, lead));
+  if (complete && lateAllowed && !lead.lateEmpty && !lead.earlyEmpty) {
+    return finish(setting, plain, [{ choose: 'early', items: plain }, { choose: 'late', items: plain }]);
+  }
+  const choices: Choice[] = [];
+  for (const item of plain) {
+    const choice = chooseSide(setting, item, plain.length > 1);
+    if (choice.when === 'late' && !lateAllowed) {
+      if (item.earlyEmpty || item.early === null) { if (plain.length === 1) return refuse(wraps); continue; }
+      choices.push({ item, claim: item.early, when: 'early' });
+    } else choices.push(choice);
+  }
+  if (choices.length === 0) return refuse(wraps);
+  return decided(setting, choices);
+}
+
+function chooseSide({ context }: Setting, item: GuardClaims, several: boolean): Choice {
+  const { early, late } = item;
+  if (early === null || late === null) throw new Error('internal: a guard without claims');
+  const earlyChoice: Choice = { item, claim: early, when: 'early' };
+  const lateChoice: Choice = { item, claim: late, when: 'late' };
+  if (item.lateEmpty) return earlyChoice;
+  if (item.earlyEmpty) return lateChoice;
+  // Settled after a known number of iterations: what comes after is the long part.
+  if (constantValue(early.change.level) !== null && constantValue(early.change.divisor) !== null && (several || !item.complete)) return lateChoice;
+  const { owner } = item.guard;
+  const heavy = owner.kind === 'if' && owner.node.else === null && context.facts.cost(owner.node.then).instructions > 8;
+  return heavy && late.value === item.guard.wanted ? lateChoice : earlyChoice;
+}
+
+function sameBounds(a: GuardClaims, b: GuardClaims): boolean {
+  const same = (x: Claim | null, y: Claim | null): boolean => x === null || y === null
+    ? x === y
+    : x.side === y.side && equal(x.change.level, y.change.level) && equal(x.change.divisor, y.change.divisor);
+  return same(a.early, b.early) && same(a.late, b.late);
+}
+
+/** Settles what the claims of one run need besides their bounds. */
+function settle({ sym, known }: Setting, claims: readonly Claim[]): { readonly demands: readonly Claim[]; readonly assumed: boolean } | string {
+  const facts = [...known, ...claims.map((claim) => claim.fact)];
+  const demands: Claim[] = [];
+  let assumed = claims.some((claim) => claim.assumed);
+  for (const end of claims.flatMap((claim) => claim.ends)) {
+    if (follows(end.poly, facts)) continue;
+    const demand = end.demandable ? demandClaim(sym, end.poly) : null;
+    if (demand !== null) demands.push(demand);
+    else if (end.index) assumed = true;
+    else return 'a side of the comparison may leave the range of its type';
+  }
+  return { demands, assumed };
+}
+
+/** One decided run; guarded runs before and behind it as they are needed. */
+function decided(setting: Setting, choices: readonly Choice[]): RangePlan | PeelProblem {
+  const { loop, counter, sym, known } = setting;
+  const [lead] = choices;
+  if (lead === undefined) throw new Error('internal: no choice');
+  const settled = settle(setting, choices.map(({ claim }) => claim));
+  if (typeof settled === 'string') return { kind: 'problem', loop, guard: lead.item.guard, id: 'guard-exact', text: settled };
+  const earlySide = counter.direction === -1 ? '>=' : '<';
+  const bounds = [...choices.filter(({ item, when }) => !(when === 'early' ? item.earlyEmpty : false)).map(({ claim }) => claim), ...settled.demands]
+    .filter((claim) => !follows(boundFact(claim, sym), known));
+  const early = bounds.filter((claim) => claim.side === earlySide);
+  const late = bounds.filter((claim) => claim.side !== earlySide);
+  if (late.length > 0 && !(counter.monotone && counter.direction !== 0)) {
+    return { kind: 'problem', loop, guard: lead.item.guard, id: 'induction-simple', text: `${counter.variable.name} may move both ways or wrap around` };
+  }
+  const decisions = new Map<Expr, boolean>(choices.map(({ item, claim }) => [item.guard.comparison, claim.value]));
+  const none: Decisions = new Map();
+  const runs: Run[] = [];
+  if (late.length > 0) runs.push({ test: until(late, earlySide), keepsLoopTest: true, decisions: none });
+  const test = early.length > 0 ? during(early, earlySide) : null;
+  runs.push({ test, keepsLoopTest: test === null || !impliesLoopTest(setting, early), decisions });
+  if (early.length > 0) {
+    const cut = late.length === 0 ? cutOf(setting, choices) : null;
+    runs.push({ test: cut, keepsLoopTest: true, decisions: none });
+  }
+  const needsMonotone = late.length > 0 || runs.some((run) => run.test !== null && run.decisions.size === 0);
+  return planOf(setting, runs, choices.map(({ item }) => item), settled.assumed, needsMonotone);
+}
+
+interface Part { readonly choose: 'early' | 'late' | null; readonly items: readonly GuardClaims[] }
+
+/** Runs that follow each other at the guards' own edges. */
+function finish(setting: Setting, items: readonly GuardClaims[], parts: readonly Part[]): RangePlan | PeelProblem {
+  const { loop, counter } = setting;
+  const [lead] = items;
+  if (lead === undefined) throw new Error('internal: no guard');
+  const earlySide = counter.direction === -1 ? '>=' : '<';
+  const runs: Run[] = [];
+  let assumed = false;
+  for (const [index, { choose, items: members }] of parts.entries()) {
+    const claims = members.map((item) => (choose === 'late' ? item.late : item.early)).filter((claim) => claim !== null);
+    if (choose !== null) {
+      const settled = settle(setting, claims);
+      if (typeof settled === 'string' || settled.demands.length > 0) return { kind: 'problem', loop, guard: lead.guard, id: 'guard-exact', text: 'a side of the comparison may leave the range of its type' };
+      assumed ||= settled.assumed;
+    }
+    const decisions = new Map<Expr, boolean>(choose === null ? [] : members.flatMap((item) => {
+      const claim = choose === 'late' ? item.late : item.early;
+      return claim === null ? [] : [[item.guard.comparison, claim.value] as const];
+    }));
+    const last = index === parts.length - 1;
+    const lates = members.map((item) => item.late).filter((claim) => claim !== null);
+    const test = last ? null : choose === 'early' ? during(claims, earlySide) : until(lates, earlySide);
+    runs.push({ test, keepsLoopTest: test === null || choose !== 'early' || !impliesLoopTest(setting, claims), decisions });
+  }
+  return planOf(setting, runs, items, assumed, true);
+}
+
+function during(claims: readonly Claim[], side: '<' | '>='): RunTest {
+  return { side, changes: claims.map((claim) => claim.change), nearest: side === '<' };
+}
+
+/** As long as not all of the late claims hold. */
+function until(claims: readonly Claim[], side: '<' | '>='): RunTest {
+  return { side, changes: claims.map((claim) => claim.change), nearest: side === '>=' };
+}
+
+function impliesLoopTest({ conjuncts, tested, sym, counter }: Setting, early: readonly Claim[]): boolean {
+  const [form] = tested;
+  if (conjuncts.length !== 1 || form === undefined) return false;
+  return early.some((claim) => (claim.side === '>=' || counter.nonNegative) && follows(form, [boundFact(claim, sym)]));
+}
+
+/** Where the rest of the loop does nothing any more: its whole body hangs on guards that are false late. */
+function cutOf({ context, loop, counter }: Setting, choices: readonly Choice[]): RunTest | null {
+  if (!counter.monotone || counter.direction === 0) return null;
+  const statements = loop.body.kind === 'compound' ? loop.body.body : [loop.body];
+  const [only] = statements;
+  if (statements.length !== 1 || only === undefined || only.kind !== 'if' || only.else !== null || !diesWithLoop(context, loop)) return null;
+  for (const { item } of choices) {
+    if (item.late === null || item.lateEmpty || item.guard.owner.kind !== 'if' || item.guard.owner.node !== only) continue;
+    if (item.late.ends.length > 0 || item.late.assumed || isOwn(item.late)) continue;
+    if (valueOf(context.facts, only.condition, new Map([[item.guard.comparison, item.late.value]])) !== false) continue;
+    return until([item.late], counter.direction === -1 ? '>=' : '<');
+  }
+  return null;
+}
+
+/** Nothing that the loop's head changes is used after it. */
+function diesWithLoop(context: TransformContext, loop: PeelableLoop): boolean {
+  if (loop.kind !== 'for' || loop.step === null) return false;
+  const { facts } = context;
+  const effects = facts.effects(loop.step);
+  if (effects.accesses.some((access) => access.kind !== 'read') || effects.unknownCalls.length > 0) return false;
+  return [...effects.assigns].every((variable) => !facts.liveAfter(variable, loop));
+}
+
+function planOf(setting: Setting, runs: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
+  const { loop, counter, sym, nonNegative } = setting;
+  const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
+  return {
+    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed,
+    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete),
+  };
+}

@@ -1,0 +1,391 @@
+/**
+ * Reads a side of a guard as a polynomial whose symbols are the loop's counter, counters of loops inside it, thread coordinates, and
+ * values that do not change while the loop runs.
+ *
+ * Values that are one in the block and stand in a variable keep its name (the bound is then written in the programmer's words, and
+ * wrap-around inside it is no matter); what differs between threads is followed to its definition until it is a sum of products of
+ * coordinates. All steps are additions, subtractions, multiplications and conversions to at least 32 bits, so the C++ value equals
+ * the polynomial modulo 2^bits of its type even where it wraps; `exact` tells that it does not wrap.
+ *
+ * Not followed: loads, calls, variables with several definitions, divisions of anything but thread coordinates.
+ */
+import { commonType, fits, INT32, maximum, minimum, promote, UINT32, type IntegerType } from '../../src/cuda/integers.js';
+import { isStmt, walk } from '../../src/analysis/children.js';
+import { atLeast, type FunctionFacts, type Loop, type Variable } from '../../src/analysis/facts.js';
+import { unreachable, type CoordinateExpr, type Decl, type Expr, type RefExpr, type Type } from '../../src/syntax/tree.js';
+import { declarationsVisibleAt } from '../lib/common-obligations.js';
+import { describeLoop } from '../lib/loops.js';
+import { print } from './cpp.js';
+import { sumIn } from './bound.js';
+import { add, constant, constantValue, extreme, interval, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
+
+export interface Reading {
+  readonly poly: Poly;
+  readonly type: IntegerType;
+  /** The C++ value is the polynomial's, not only equal to it modulo 2^bits. */
+  readonly exact: boolean;
+  /** True if it is read so only because index arithmetic does not wrap (grant `index-range`). */
+  readonly assumed: boolean;
+}
+
+export interface Unreadable {
+  readonly node: Expr;
+  readonly reason: string;
+  /** The obligation that stands unproved because of it. */
+  readonly id: 'guard-exact' | 'bound-exact' | 'types-known' | 'operands-invariant';
+}
+
+const LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 1024n, y: 1024n, z: 64n };
+const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, y: 65535n, z: 65535n };
+
+/** A reader for one loop. `counter` is the variable that the loop counts by, if that is already known. */
+export class Reader {
+  /** Why the last reading failed. */
+  failure: Unreadable | null = null;
+  private readonly visible: ReadonlySet<Decl>;
+  private readonly symbols = new Map<string, Sym>();
+
+  constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean) {
+    this.visible = declarationsVisibleAt(facts, loop);
+  }
+
+  /** Null if the expression cannot be read; `failure` then says why. */
+  read(expr: Expr): Reading | null {
+    const value = this.facts.constant(expr);
+    if (value !== null) {
+      const type = integerType(expr.type) ?? (fits(value, INT32) ? INT32 : { bits: 64, signed: true } as const);
+      return { poly: constant(value), type, exact: true, assumed: false };
+    }
+    switch (expr.kind) {
+      case 'paren': return this.read(expr.inner);
+      case 'macro': return this.read(expr.expanded);
+      case 'coordinate': return this.coordinate(expr);
+      case 'ref': return this.reference(expr);
+      case 'cast': {
+        const type = integerType(expr.type);
+        if (type === null) return this.fail(expr, 'the type it is converted to is not a known integer type', 'types-known');
+        const operand = this.read(expr.operand);
+        return operand === null ? null : this.convert(operand, type, expr);
+      }
+      case 'unary': {
+        if (expr.op !== '-' && expr.op !== '+') return this.whole(expr);
+        const operand = this.promoted(expr.operand);
+        if (operand === null || expr.op === '+') return operand;
+        return this.settle({ ...operand, poly: negate(operand.poly) });
+      }
+      case 'binary': return this.binary(expr);
+      case 'member': case 'call': return this.whole(expr);
+      case 'literal': case 'this': case 'update': case 'assign': case 'conditional': case 'index': case 'construct': case 'init-list': case 'sizeof':
+      case 'lambda': case 'opaque':
+        return this.fail(expr, 'it is not a sum of products of counters, thread coordinates and fixed values', 'bound-exact');
+      default: return unreachable(expr);
+    }
+  }
+
+  /** The value converted to `type`; widening a value that may have wrapped is read as if it had not, if it is made of coordinates. */
+  convert(reading: Reading, type: IntegerType, node: Expr): Reading | null {
+    let { exact, assumed } = reading;
+    if (type.bits > reading.type.bits && !exact) {
+      if (!isIndex(reading.poly)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
+      [exact, assumed] = [true, true];
+    }
+    if (type.bits < 32 || type.bits < reading.type.bits || (type.signed !== reading.type.signed && !(exact && type.signed && type.bits > reading.type.bits))) {
+      exact = exact && within(reading.poly, type);
+      if (type.bits < 32 && !exact) return this.fail(node, 'it may not fit the narrow type it is kept in', 'guard-exact');
+    }
+    return { poly: reading.poly, type, exact, assumed };
+  }
+
+  private fail(node: Expr, reason: string, id: Unreadable['id']): null {
+    this.failure = { node, reason, id };
+    return null;
+  }
+
+  private promoted(expr: Expr): Reading | null {
+    const reading = this.read(expr);
+    return reading === null ? null : this.convert(reading, promote(reading.type), expr);
+  }
+
+  /** Signed arithmetic does not overflow (the program would be undefined); unsigned arithmetic is exact if its range says so. */
+  private settle(reading: Reading): Reading {
+    return { ...reading, exact: reading.exact && (reading.type.signed || within(reading.poly, reading.type)) };
+  }
+
+  private binary(expr: Extract<Expr, { kind: 'binary' }>): Reading | null {
+    if (expr.op !== '+' && expr.op !== '-' && expr.op !== '*' && expr.op !== '<<') return this.divided(expr);
+    let left = this.promoted(expr.left);
+    if (left === null) return null;
+    if (expr.op === '<<') {
+      const amount = this.facts.constant(expr.right);
+      if (amount === null || amount < 0n || amount >= BigInt(left.type.bits)) return this.fail(expr, 'the amount of the shift is not a constant', 'bound-exact');
+      return this.settle({ ...left, poly: multiply(left.poly, constant(1n << amount)) });
+    }
+    let right = this.promoted(expr.right);
+    if (right === null) return null;
+    const type = commonType(left.type, right.type);
+    left = this.convert(left, type, expr.left);
+    right = this.convert(right, type, expr.right);
+    if (left === null || right === null) return null;
+    const poly = expr.op === '+' ? add(left.poly, right.poly) : expr.op === '-' ? subtract(left.poly, right.poly) : multiply(left.poly, right.poly);
+    return this.settle({ poly, type, exact: left.exact && right.exact, assumed: left.assumed || right.assumed });
+  }
+
+  /** `x / c`, `x >> c`, `x % c`, `x & c` of thread coordinates: a value of its own with a known extent. */
+  private divided(expr: Extract<Expr, { kind: 'binary' }>): Reading | null {
+    const uniform = this.whole(expr);
+    if (uniform !== null) return uniform;
+    const amount = this.facts.constant(expr.right);
+    const left = this.promoted(expr.left);
+    if (left === null) return null;
+    const { poly } = left;
+    const onlyThreads = symbolsOf(poly).every((sym) => sym.role === 'thread' || sym.role === 'uniform');
+    if (amount === null || amount <= 0n || !onlyThreads || !left.exact) return this.fail(expr, `the operands of ${expr.op} are not thread coordinates and a constant`, 'bound-exact');
+    const nonNegative = interval(poly).low >= 0n;
+    const key = `(${keyOf(poly)})${expr.op}${amount}`;
+    if (expr.op === '%' || expr.op === '&') {
+      const high = expr.op === '&' ? amount : amount - 1n;
+      const low = expr.op === '%' && !nonNegative ? -high : 0n;
+      return this.thread(key, left.type, constant(low), constant(high), low, high);
+    }
+    if ((expr.op === '/' || expr.op === '>>') && nonNegative) {
+      const divisor = expr.op === '/' ? amount : 1n << amount;
+      const [low, high] = [this.quotient(extreme(poly, 'low', isThread), divisor), this.quotient(extreme(poly, 'high', isThread), divisor)];
+      if (low !== null && high !== null) return this.thread(key, left.type, low, high, 0n, interval(poly).high / divisor);
+    }
+    return this.fail(expr, 'the quotient cannot be followed', 'bound-exact');
+  }
+
+  /** `floor(poly / divisor)` for a value of at least zero: a constant, or text of its own. */
+  private quotient(poly: Poly | null, divisor: bigint): Poly | null {
+    if (poly === null) return null;
+    const value = constantValue(poly);
+    if (value !== null) return constant(value / divisor);
+    const sum = sumIn(poly, INT32);
+    if (sum === null || !symbolsOf(poly).every((sym) => sym.role === 'uniform')) return null;
+    const text = `(${print(sum)}) / ${divisor}`;
+    const { low, high } = interval(poly);
+    return symbol(this.intern({ key: text, role: 'uniform', text, type: INT32, low: low / divisor, high: high / divisor, extent: null }));
+  }
+
+  private thread(key: string, type: IntegerType, low: Poly, high: Poly, lowest: bigint, highest: bigint): Reading {
+    const sym = this.intern({ key, role: 'thread', text: key, type, low: lowest, high: highest, extent: { low, high } });
+    return { poly: symbol(sym), type, exact: true, assumed: false };
+  }
+
+  private coordinate(expr: CoordinateExpr): Reading | null {
+    const { base, axis } = expr;
+    if (base === 'warpSize') return { poly: constant(32n), type: INT32, exact: true, assumed: false };
+    if (axis === null) return this.fail(expr, 'the whole coordinate is used', 'bound-exact');
+    const shape = this.facts.block.origin === 'block-size' ? this.facts.block.value : null;
+    const known = shape === null ? null : BigInt(shape[axis]);
+    const of = (sym: Sym): Reading => ({ poly: symbol(this.intern(sym)), type: UINT32, exact: true, assumed: false });
+    const uniform = (low: bigint, high: bigint): Reading => of({ key: `${base}.${axis}`, role: 'uniform', text: `${base}.${axis}`, type: UINT32, low, high, extent: null });
+    switch (base) {
+      case 'blockDim': return known !== null ? { poly: constant(known), type: UINT32, exact: true, assumed: false } : uniform(1n, LIMIT[axis]);
+      case 'gridDim': return uniform(1n, GRID_LIMIT[axis]);
+      case 'blockIdx': return uniform(0n, GRID_LIMIT[axis] - 1n);
+      case 'threadIdx': {
+        const highest = (known ?? LIMIT[axis]) - 1n;
+        const high = known !== null ? constant(highest) : subtract(symbol(this.intern({
+          key: `blockDim.${axis}`, role: 'uniform', text: `blockDim.${axis}`, type: UINT32, low: 1n, high: LIMIT[axis], extent: null,
+        })), constant(1n));
+        return of({ key: `threadIdx.${axis}`, role: 'thread', text: `threadIdx.${axis}`, type: UINT32, low: 0n, high: highest, extent: { low: constant(0n), high } });
+      }
+      default: return unreachable(base);
+    }
+  }
+
+  private reference(expr: RefExpr): Reading | null {
+    const { decl } = expr;
+    if (decl === null) return this.fail(expr, `nothing visible declares ${expr.name}`, 'types-known');
+    if (decl.kind !== 'variable' && decl.kind !== 'parameter') return this.fail(expr, `${expr.name} is not a variable`, 'bound-exact');
+    const type = integerType(decl.type);
+    if (type === null) return this.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
+    if (decl === this.counter) return this.readVariable(decl, type);
+    if (!isThreadsOwn(decl) || this.facts.addressTaken(decl)) return this.fail(expr, `${expr.name} is memory that may change`, 'operands-invariant');
+    const inside = this.facts.assignments(decl, this.loop);
+    if (inside.some((definition) => definition.kind !== 'declaration')) return this.innerCounter(expr, decl, type);
+    const declaredInside = decl.span.start >= this.loop.span.start && decl.span.end <= this.loop.span.end && decl.file === this.facts.unit.source.realPath;
+    if (!declaredInside && this.visible.has(decl)) {
+      const scope = this.facts.scope(expr);
+      if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(decl, type, 'uniform')), type);
+    }
+    const init = decl.kind === 'variable' && !decl.opaqueInit && this.isDefinedOnce(decl) ? decl.init : null;
+    if (init !== null) {
+      const before = this.failure;
+      const value = this.read(init);
+      const converted = value === null ? null : this.convert(value, type, init);
+      if (converted !== null) return converted;
+      if (declaredInside || !this.visible.has(decl)) return null;
+      this.failure = before;
+    }
+    if (declaredInside || !this.visible.has(decl)) return this.fail(expr, `${expr.name} has no single value that can be followed`, 'bound-exact');
+    return exactly(symbol(this.fixed(decl, type, 'own')), type);
+  }
+
+  /** The counter itself. */
+  readVariable(decl: Variable, type: IntegerType): Reading {
+    const low = this.counterNonNegative && type.signed ? 0n : minimum(type);
+    return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, type, low, high: maximum(type), extent: null })), type);
+  }
+
+  private isDefinedOnce(decl: Variable): boolean {
+    const { body } = this.facts.function;
+    return body !== null && this.facts.assignments(decl, body).every((definition) => definition.kind === 'declaration');
+  }
+
+  /** A variable whose value right before the loop is its value all through it. */
+  private fixed(decl: Variable, type: IntegerType, role: 'uniform' | 'own'): Sym {
+    let [low, high] = [minimum(type), maximum(type)];
+    if (decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl)) {
+      const range = this.facts.range(decl.init);
+      if (range.low !== null && range.low > low && range.low <= high) low = range.low;
+      if (range.high !== null && range.high < high && range.high >= low) high = range.high;
+    }
+    return this.intern({ key: variableKey(decl), role, text: decl.name, type, low, high, extent: null });
+  }
+
+  /** The counter of a loop inside this one that stands around the use. */
+  private innerCounter(expr: RefExpr, decl: Variable, type: IntegerType): Reading | null {
+    const key = variableKey(decl);
+    const known = this.symbols.get(key);
+    if (known !== undefined) return exactly(symbol(known), type);
+    for (const inner of this.facts.loops(expr)) {
+      if (inner === this.loop) break;
+      const induction = describeLoop(this.facts, inner);
+      if (!induction.simple || induction.counter !== decl || induction.start === null || induction.step.kind !== 'add' || !induction.testedOnEntry) continue;
+      if (!induction.boundInvariant.value || induction.comparison === '!=') continue;
+      const start = this.read(induction.start);
+      const bound = this.read(induction.bound);
+      if (start === null || bound === null || !start.exact || !bound.exact) continue;
+      const amount = induction.step.constant ?? (induction.step.amount === null ? 1n : null);
+      const positive = amount !== null ? amount > 0n : this.growsBy(induction.step.amount);
+      if (!positive) continue;
+      const up = induction.step.sign === 1;
+      const last = induction.comparison === '<' ? subtract(bound.poly, constant(1n)) : induction.comparison === '>' ? add(bound.poly, constant(1n)) : bound.poly;
+      if (up !== (induction.comparison === '<' || induction.comparison === '<=')) continue;
+      const [low, high] = up ? [start.poly, last] : [last, start.poly];
+      const [lowest, highest] = [interval(low).low, interval(high).high];
+      const sym: Sym = {
+        key, role: 'inner', text: decl.name, type, extent: { low, high },
+        low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
+      };
+      return exactly(symbol(this.intern(sym)), type);
+    }
+    return this.fail(expr, `${expr.name} changes while the loop runs`, 'operands-invariant');
+  }
+
+  private growsBy(amount: Expr | null): boolean {
+    if (amount === null) return true;
+    const reading = this.read(amount);
+    return reading !== null && reading.exact && interval(reading.poly).low > 0n;
+  }
+
+  /** An expression that is one value in the block and may be written as it stands before the loop: no load, no call, no fault. */
+  private whole(expr: Expr): Reading | null {
+    const type = integerType(expr.type);
+    if (type === null) return this.fail(expr, 'its type is not a known integer type', 'types-known');
+    let simple = true;
+    walk(expr, (node) => {
+      if (!simple) return false;
+      if (isStmt(node)) simple = false;
+      else if (node.kind === 'ref') simple = this.isFixedName(node);
+      else if (node.kind === 'member') {
+        simple = !node.arrow && node.field !== null && node.field.type.kind === 'int' && this.isFixedObject(node.object);
+        return false;
+      } else if (node.kind === 'binary') {
+        if (node.op === '/' || node.op === '%') simple = (this.facts.constant(node.right) ?? 0n) > 0n;
+        else if (node.op === '<<' || node.op === '>>') simple = this.isShift(node.right);
+        else simple = ['+', '-', '*', '&', '|', '^'].includes(node.op);
+      } else if (node.kind === 'call') {
+        simple = node.callee.kind === 'builtin' && (node.callee.name === 'min' || node.callee.name === 'max');
+      } else {
+        simple = node.kind === 'literal' || node.kind === 'coordinate' || node.kind === 'paren' || node.kind === 'unary' || node.kind === 'cast' || node.kind === 'sizeof';
+      }
+      return simple;
+    });
+    const scope = simple ? this.facts.scope(expr) : null;
+    if (scope === null || !scope.known || !atLeast(scope.value, 'block') || this.isMadeByMacro(expr)) {
+      return this.fail(expr, 'it cannot be written in front of the loop as one value of the block', 'bound-exact');
+    }
+    const { source } = this.facts.unit;
+    const text = source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
+    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', text, type, low: minimum(type), high: maximum(type), extent: null })), type);
+  }
+
+  private isShift(amount: Expr): boolean {
+    const value = this.facts.constant(amount);
+    return value !== null && value >= 0n && value < 32n;
+  }
+
+  private isFixedName(node: RefExpr): boolean {
+    const { decl } = node;
+    if (decl === null) return false;
+    if (this.facts.constant(node) !== null) return true;
+    if (decl.kind !== 'variable' && decl.kind !== 'parameter') return false;
+    return this.isFixedVariable(decl) && integerType(decl.type) !== null;
+  }
+
+  private isFixedVariable(decl: Variable): boolean {
+    return this.visible.has(decl) && isThreadsOwn(decl) && !this.facts.addressTaken(decl) && this.facts.assignments(decl, this.loop).length === 0;
+  }
+
+  /** `p` in `p.n`: a parameter or local object passed by value that the loop does not assign. */
+  private isFixedObject(object: Expr): boolean {
+    const inner = object.kind === 'paren' ? object.inner : object;
+    if (inner.kind === 'member') return !inner.arrow && this.isFixedObject(inner.object);
+    return inner.kind === 'ref' && inner.decl !== null && inner.decl.kind === 'parameter' && inner.decl.type.kind === 'record' && this.isFixedVariable(inner.decl);
+  }
+
+  private isMadeByMacro(expr: Expr): boolean {
+    for (let at = this.facts.parent(expr); at !== null; at = this.facts.parent(at)) {
+      if (at.kind === 'macro' || at.kind === 'macro-statement') return true;
+      if (isStmt(at)) return false;
+    }
+    return false;
+  }
+
+  private intern(sym: Sym): Sym {
+    const known = this.symbols.get(sym.key);
+    if (known !== undefined) return known;
+    this.symbols.set(sym.key, sym);
+    return sym;
+  }
+}
+
+function exactly(poly: Poly, type: IntegerType): Reading {
+  return { poly, type, exact: true, assumed: false };
+}
+
+function keyOf(poly: Poly): string {
+  return poly.map((term) => `${term.coefficient}*${term.symbols.map((sym) => sym.key).join('*')}`).join('+');
+}
+
+export function variableKey(decl: Variable): string {
+  return `${decl.name}@${decl.span.start}`;
+}
+
+export function isThread(sym: Sym): boolean {
+  return sym.role === 'thread';
+}
+
+/** Made of block and thread numbers, so that only a grid beyond what 32 bits count could make it wrap. */
+export function isIndex(poly: Poly): boolean {
+  return symbolsOf(poly).some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread');
+}
+
+export function within(poly: Poly, type: IntegerType): boolean {
+  const { low, high } = interval(poly);
+  return low >= minimum(type) && high <= maximum(type);
+}
+
+export function integerType(type: Type): IntegerType | null {
+  const plain = type.kind === 'reference' ? type.to : type;
+  return plain.kind === 'int' && plain.volatile !== true ? { bits: plain.bits, signed: plain.signed } : null;
+}
+
+/** Automatic storage of the thread, by value. */
+export function isThreadsOwn(decl: Variable): boolean {
+  if (decl.type.kind === 'reference' || decl.type.volatile === true) return false;
+  return decl.kind === 'parameter' || (decl.space === 'local' && decl.storage === 'automatic');
+}

@@ -1,0 +1,222 @@
+/**
+ * The body of a run in which some comparisons are decided: their conjuncts, dead arms and needless tests are left out, everything else
+ * is copied as it stands.
+ *
+ * Chains are folded left to right. What stands left of a conjunct that makes the chain false is still evaluated, unless it has no
+ * effects. A `?:` gives way to its arm only if that does not change the type of the value.
+ */
+import { forEachChild, isStmt, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { Span } from '../../src/source/types.js';
+import type { ConditionalExpr, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+import { sameType } from '../lib/equality.js';
+import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withTrailingComments, type Replacement, type Shift } from '../lib/text.js';
+import { isRepeatable } from './counters.js';
+
+export type Decisions = ReadonlyMap<Expr, boolean>;
+
+interface Folded {
+  /** The value of the whole expression, if it is decided. */
+  readonly value: boolean | null;
+  /** Otherwise: what to change in its text. */
+  readonly edits: readonly Replacement[];
+}
+
+const UNDECIDED: Folded = { value: null, edits: [] };
+
+/** The value of a condition under the decisions. */
+export function valueOf(facts: FunctionFacts, expr: Expr, decisions: Decisions): boolean | null {
+  return new Simplifier(facts, decisions, SAME).fold(expr).value;
+}
+
+const SAME: Shift = { from: '', to: '' };
+
+/** Replacements that turn a copy of `node`, its lines shifted by `shift`, into what remains of it. */
+export function simplify(facts: FunctionFacts, node: Node, decisions: Decisions, shift: Shift = SAME): readonly Replacement[] {
+  return new Simplifier(facts, decisions, shift).rewrite(node);
+}
+
+/** Calls `visit` for every statement that is still there under the decisions, outermost first. */
+export function visitLive(facts: FunctionFacts, stmt: Stmt, decisions: Decisions, visit: (stmt: Stmt) => void): void {
+  visit(stmt);
+  if (stmt.kind === 'if') {
+    const value = valueOf(facts, stmt.condition, decisions);
+    if (value !== false) visitLive(facts, stmt.then, decisions, visit);
+    if (value !== true && stmt.else !== null) visitLive(facts, stmt.else, decisions, visit);
+    return;
+  }
+  forEachChild(stmt, (child) => {
+    if (isStmt(child)) visitLive(facts, child, decisions, visit);
+  });
+}
+
+class Simplifier {
+  constructor(private readonly facts: FunctionFacts, private readonly decisions: Decisions, private readonly shift: Shift) {}
+
+  fold(expr: Expr): Folded {
+    const decided = this.decisions.get(expr);
+    if (decided !== undefined) return { value: decided, edits: [] };
+    switch (expr.kind) {
+      case 'paren': return this.fold(expr.inner);
+      case 'unary': {
+        if (expr.op !== '!') return { value: null, edits: this.children(expr) };
+        const { value, edits } = this.fold(expr.operand);
+        return { value: value === null ? null : !value, edits };
+      }
+      case 'binary': {
+        if (expr.op === '&&') return this.chain(expr.left, expr.right, true);
+        if (expr.op === '||') return this.chain(expr.left, expr.right, false);
+        return { value: null, edits: this.children(expr) };
+      }
+      case 'macro': return UNDECIDED;
+      default: return { value: null, edits: this.children(expr) };
+    }
+  }
+
+  /** `left && right` (neutral true) or `left || right` (neutral false). */
+  private chain(left: Expr, right: Expr, neutral: boolean): Folded {
+    const a = this.fold(left);
+    if (a.value === !neutral) return a;
+    const b = this.fold(right);
+    if (a.value === neutral) return b.value !== null ? b : { value: null, edits: [{ span: { start: left.span.start, end: right.span.start }, text: '' }, ...b.edits] };
+    if (b.value === neutral) return { value: null, edits: [...a.edits, { span: { start: left.span.end, end: right.span.end }, text: '' }] };
+    if (b.value === null) return { value: null, edits: [...a.edits, ...b.edits] };
+    if (isRepeatable(this.facts, left)) return b;
+    return { value: null, edits: [...a.edits, { span: right.span, text: String(b.value) }] };
+  }
+
+  private children(node: Node): readonly Replacement[] {
+    const edits: Replacement[] = [];
+    forEachChild(node, (child) => { edits.push(...this.rewrite(child)); });
+    return edits;
+  }
+
+  rewrite(node: Node): readonly Replacement[] {
+    if (isStmt(node)) return node.kind === 'if' ? this.branch(node) : node.kind === 'macro-statement' ? [] : this.children(node);
+    if (node.kind === 'macro') return [];
+    if (node.kind === 'conditional') return this.conditional(node);
+    const { value, edits } = this.fold(node);
+    return value === null ? edits : [{ span: node.span, text: String(value) }];
+  }
+
+  private conditional(node: ConditionalExpr): readonly Replacement[] {
+    const { value, edits } = this.fold(node.condition);
+    if (value === null) return [...edits, ...this.rewrite(node.then), ...this.rewrite(node.else)];
+    const arm = value ? node.then : node.else;
+    if (!this.keepsType(node, arm)) return [{ span: node.condition.span, text: String(value) }, ...this.rewrite(node.then), ...this.rewrite(node.else)];
+    const whole = this.stripParens(node);
+    const loose = arm.kind === 'assign' || arm.kind === 'conditional' || (arm.kind === 'binary' && arm.op === ',');
+    const bare = !loose && (strength(arm) === 'tight' || this.isWholeValue(whole));
+    const span: Span = bare ? whole.span : node.span;
+    const [open, close] = loose || (!bare && !this.standsInParens(node) && strength(arm) !== 'tight') ? ['(', ')'] : ['', ''];
+    return [
+      { span: { start: span.start, end: arm.span.start }, text: open },
+      ...this.rewrite(arm),
+      { span: { start: arm.span.end, end: span.end }, text: close },
+    ];
+  }
+
+  /** The node with the parentheses directly around it. */
+  private stripParens(node: Expr): Expr {
+    let whole = node;
+    for (let at = this.facts.parent(whole); at !== null && !isStmt(at) && at.kind === 'paren'; at = this.facts.parent(whole)) whole = at;
+    return whole;
+  }
+
+  private standsInParens(node: Expr): boolean {
+    const parent = this.facts.parent(node);
+    return parent !== null && !isStmt(parent) && parent.kind === 'paren';
+  }
+
+  /** True if the expression is a whole initialiser, right side or argument, so that it needs no parentheses. */
+  private isWholeValue(node: Expr): boolean {
+    const parent = this.facts.parent(node);
+    if (parent === null) return false;
+    if (isStmt(parent)) return parent.kind !== 'if';
+    return (parent.kind === 'assign' && parent.value === node) || (parent.kind === 'call' && parent.arguments.includes(node)) || (parent.kind === 'index' && parent.index === node);
+  }
+
+  private keepsType(node: ConditionalExpr, arm: Expr): boolean {
+    if (sameType(node.then.type, node.else.type) && node.then.type.kind !== 'array') return true;
+    if (sameType(arm.type, node.type) && arm.type.kind !== 'unknown') return true;
+    // Converted at once to the arm's own type: the detour over a wider common type changes nothing.
+    const whole = this.stripParens(node);
+    const parent = this.facts.parent(whole);
+    if (parent === null || arm.type.kind === 'unknown') return false;
+    if (!isStmt(parent)) return parent.kind === 'assign' && parent.op === null && parent.value === whole && sameType(parent.target.type, arm.type);
+    if (parent.kind !== 'declare') return false;
+    const decl = parent.variables.find((variable) => variable.init === whole);
+    return decl !== undefined && sameType(decl.type, arm.type);
+  }
+
+  private branch(node: IfStmt): readonly Replacement[] {
+    const { value, edits } = this.fold(node.condition);
+    if (value === null || node.init !== null || node.conditionDecl !== null || node.constexpr) {
+      return [...edits, ...(node.init === null ? [] : this.rewrite(node.init)), ...this.rewrite(node.then), ...(node.else === null ? [] : this.rewrite(node.else))];
+    }
+    const kept = value ? node.then : node.else;
+    return kept === null || isEmpty(kept) ? this.removed(node) : this.unwrapped(node, kept);
+  }
+
+  /** Text of a statement that goes: with its lines, if it has them for itself. */
+  private removed(node: IfStmt): readonly Replacement[] {
+    const { source } = this.facts.unit;
+    const parent = this.facts.parent(node);
+    if (parent !== null && parent.kind === 'if' && parent.else === node) return [{ span: { start: parent.then.span.end, end: node.span.end }, text: '' }];
+    if (parent === null || parent.kind !== 'compound') return [{ span: node.span, text: ';' }];
+    const extent = { start: node.span.start, end: withTrailingComments(source, node.span.end) };
+    const lines = wholeLines(source, extent);
+    // At the edges of its block the newline belongs to the brace.
+    if (lines.start > parent.span.start && lines.end <= parent.span.end - 1) return [{ span: lines, text: '' }];
+    return [{ span: node.span, text: '' }];
+  }
+
+  private unwrapped(node: IfStmt, kept: Stmt): readonly Replacement[] {
+    const { source } = this.facts.unit;
+    const parent = this.facts.parent(node);
+    const inBlock = parent !== null && parent.kind === 'compound';
+    const to = this.moved(indentAt(source, node.span.start));
+    const content = kept.kind === 'compound' ? contentSpan(source.text, kept.span) : kept.span;
+    // A line comment at the end of the block must not swallow what follows the block on its line.
+    const comments = endsLine(source, node.span.end) || !source.text.slice(content.start, content.end).includes('//');
+    if (kept.kind === 'compound' && inBlock && comments && (parent.body.length === 1 || !kept.body.some((stmt) => stmt.kind === 'declare'))) {
+      const from = startsLine(source, content.start) ? indentAt(source, content.start) : indentAt(source, kept.span.start);
+      return [{ span: node.span, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) }];
+    }
+    const from = indentAt(source, kept.span.start);
+    const start = statementStart(kept);
+    const text = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
+    const dangling = parent !== null && parent.kind === 'if' && parent.then === node && parent.else !== null && kept.kind !== 'compound';
+    return [{ span: node.span, text: dangling ? `{ ${text} }` : text }];
+  }
+
+  private inner(shift: Shift): Simplifier {
+    return new Simplifier(this.facts, this.decisions, shift);
+  }
+
+  private moved(indent: string): string {
+    const { from, to } = this.shift;
+    return indent.startsWith(from) ? to + indent.slice(from.length) : indent;
+  }
+}
+
+function isEmpty(stmt: Stmt): boolean {
+  return stmt.kind === 'empty' || (stmt.kind === 'compound' && stmt.body.every(isEmpty));
+}
+
+/** Between the braces, without white space at the ends. */
+function contentSpan(text: string, block: Span): Span {
+  let start = block.start + 1;
+  let end = block.end - 1;
+  while (start < end && /\s/.test(text[start] ?? '')) start++;
+  while (end > start && /\s/.test(text[end - 1] ?? '')) end--;
+  return { start, end };
+}
+
+/** Whether an expression needs parentheses as an operand. */
+function strength(expr: Expr): 'tight' | 'loose' {
+  switch (expr.kind) {
+    case 'literal': case 'ref': case 'coordinate': case 'this': case 'paren': case 'call': case 'index': case 'member': case 'construct': return 'tight';
+    default: return 'loose';
+  }
+}
