@@ -7,7 +7,7 @@
  *
  * Not handled: destructors; constructors of records whose body is not visible count as unknown calls only if the type itself is unknown.
  */
-import { builtin } from '../cuda/builtins.js';
+import { builtin, isBuiltin } from '../cuda/builtins.js';
 import type { CallExpr, CastExpr, ConstructExpr, Expr, FunctionDecl, Program, RecordDecl, Space, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
@@ -389,7 +389,13 @@ class Collector {
   private known(node: CallExpr, candidates: readonly FunctionDecl[]): void {
     const bodies = candidates.flatMap((candidate) => bodiesOf(candidate, this.context.program));
     const allKnown = candidates.length > 0 && candidates.every((candidate) => bodiesOf(candidate, this.context.program).length > 0);
-    if (!allKnown) { this.unknown(node); return; }
+    if (!allKnown) {
+      // A declaration of a built-in without its body (`extern float sqrtf(float)`) means the built-in.
+      const { callee } = node;
+      if (callee.kind === 'function' && bodies.length === 0 && isBuiltin(callee.name)) this.builtinCall(node, callee.name);
+      else this.unknown(node);
+      return;
+    }
     for (let position = 0; position < node.arguments.length; position++) {
       const argument = node.arguments[position];
       if (argument === undefined) continue;

@@ -100,6 +100,12 @@ function cubOf(object: Expr): Participants | null {
   return null;
 }
 
+/** Matrix fragments of a warp (`nvcuda::wmma`): every lane takes part. */
+const MATRIX_CALLS: ReadonlySet<string> = new Set(['load_matrix_sync', 'store_matrix_sync', 'mma_sync', 'fill_fragment']);
+
+/** Members of classes of constants: `std::numeric_limits<T>::max()`. */
+const CONSTANT_CLASSES: ReadonlySet<string> = new Set(['numeric_limits', 'NumericLimits']);
+
 /** What a library call means; null if its types do not tell. */
 export function libraryCall(call: CallExpr): LibraryCall | null {
   const callee = call.callee;
@@ -118,6 +124,9 @@ export function libraryCall(call: CallExpr): LibraryCall | null {
   if (callee.kind === 'function' && callee.candidates.some((candidate) => candidate.body !== null)) return null;
   const path = identifiers(callee.name);
   const name = path.at(-1) ?? '';
+  if (CONSTANT_CLASSES.has(name) && call.arguments.length === 0) return { kind: 'query', participants: null, writesArguments: false };
+  if (MATRIX_CALLS.has(name) && path.length > 1) return { kind: 'collective', participants: 'warp', writesArguments: true };
+  if (name === 'fragment' && path.includes('wmma')) return { kind: 'query', participants: null, writesArguments: false };
   const first = call.arguments[0];
   const group = first === undefined ? null : groupOf(first);
   if (group !== null && name === 'sync' && path.length > 1) return { kind: 'barrier', participants: group, writesArguments: false };

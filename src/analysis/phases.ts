@@ -90,6 +90,12 @@ class Builder {
     return this.add({ barrier: null, writes: [], successors: [] }, from);
   }
 
+  /** Both sets of ends, without duplicates; many become one. */
+  private merge(a: readonly number[], b: readonly number[]): number[] {
+    const ends = [...new Set([...a, ...b])];
+    return ends.length > 4 ? this.join(ends) : ends;
+  }
+
   private link(from: readonly number[], to: readonly number[]): void {
     for (const before of from) this.events[before]?.successors.push(...to);
   }
@@ -103,7 +109,7 @@ class Builder {
         if (node.conditionDecl !== null && node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame);
         ends = this.expression(node.condition, ends, frame);
         const then = this.statement(node.then, ends, frame);
-        return [...then, ...(node.else === null ? ends : this.statement(node.else, ends, frame))];
+        return this.merge(then, node.else === null ? ends : this.statement(node.else, ends, frame));
       }
       case 'for': case 'while': case 'do': case 'range-for': return this.loop(node, from, frame);
       case 'switch': {
@@ -111,7 +117,7 @@ class Builder {
         ends = this.expression(node.condition, ends, frame);
         this.breaks.push([]);
         let falling: number[] = [];
-        for (const arm of node.arms) falling = arm.body.reduce((now, inner) => this.statement(inner, now, frame), [...ends, ...falling]);
+        for (const arm of node.arms) falling = arm.body.reduce((now, inner) => this.statement(inner, now, frame), this.merge(ends, falling));
         return this.join([...falling, ...(this.breaks.pop() ?? []), ...ends]);
       }
       case 'break': this.breaks.at(-1)?.push(...from); return [];
@@ -161,11 +167,11 @@ class Builder {
       case 'binary': {
         const left = this.expression(node.left, from, frame);
         const right = this.expression(node.right, left, frame);
-        return node.op === '&&' || node.op === '||' ? [...left, ...right] : right;
+        return node.op === '&&' || node.op === '||' ? this.merge(left, right) : right;
       }
       case 'conditional': {
         const test = this.expression(node.condition, from, frame);
-        return [...this.expression(node.then, test, frame), ...this.expression(node.else, test, frame)];
+        return this.merge(this.expression(node.then, test, frame), this.expression(node.else, test, frame));
       }
       case 'call': return this.call(node, from, frame);
       case 'opaque': return this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, from);
@@ -237,7 +243,7 @@ class Builder {
     if (lambda !== null) return this.inline(lambda.body, null, lambda.parameters, frame.context, node, ends, frame);
     const bodies = calleesOf(node, this.program);
     if (bodies.length === 0) return this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, ends);
-    return bodies.flatMap((body) => (body.body === null ? ends : this.inline(body.body, body, body.parameters, { index: indexFunction(body), function: body }, node, ends, frame)));
+    return bodies.reduce<number[]>((all, body) => this.merge(all, body.body === null ? ends : this.inline(body.body, body, body.parameters, { index: indexFunction(body), function: body }, node, ends, frame)), []);
   }
 
   private inline(body: Stmt, fn: FunctionDecl | null, parameters: FunctionDecl['parameters'], context: PlaceContext, call: CallExpr, from: number[], frame: Frame): number[] {
