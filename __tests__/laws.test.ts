@@ -1,0 +1,198 @@
+/**
+ * Laws that every fixture of every transform obeys. A new transform is under them as soon as it stands in the registry and has a
+ * folder in fixtures/. Numbers are those of the list in docs/contributing: 8 (simulator) and 11 (both parsers) stand at the end.
+ */
+import { beforeAll, describe as group, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { walk } from '../src/analysis/children.js';
+import { applyEdits } from '../src/rewrite/apply-edits.js';
+import { editTouches, editsMeet, sortDisjoint } from '../src/rewrite/plan.js';
+import { unifiedDiff } from '../src/rewrite/unified-diff.js';
+import type { Edit } from '../src/source/types.js';
+import { initParser } from '../src/syntax/parser.js';
+import type { Unit } from '../src/syntax/tree.js';
+import { transforms } from '../transforms/index.js';
+import { COMMON_OBLIGATION_IDS } from '../transforms/lib/common-obligations.js';
+import { refusals } from '../transforms/lib/framework.js';
+import type { Change, Outcome, Transform } from '../transforms/lib/types.js';
+import { fixturesOf, type Fixture } from './helpers/fixtures.js';
+import { compile, nvccVersion } from './helpers/nvcc.js';
+import { applyAll, describe, load, outcomesOf, PATH, type Run } from './helpers/transform.js';
+
+/** Obligations that never refuse by themselves: where they do not hold, a longer text is written. */
+const FALLBACKS: ReadonlySet<string> = new Set(['header-droppable']);
+
+/** Common obligations that are checked on emitted edits: only a faulty transform breaks them. */
+const INTERNAL: ReadonlySet<string> = new Set(['edit-disjoint']);
+
+beforeAll(async () => {
+  await initParser();
+});
+
+const runs = new Map<string, Run>();
+
+function runOf(transform: Transform, fixture: Fixture): Run {
+  let run = runs.get(fixture.path);
+  if (run === undefined) runs.set(fixture.path, run = applyAll(transform, fixture.text));
+  return run;
+}
+
+function changesOf(outcomes: readonly Outcome[]): readonly Change[] {
+  return outcomes.flatMap((outcome) => (outcome.status === 'applied' && outcome.change !== null ? [outcome.change] : []));
+}
+
+function troubles(unit: Unit): number {
+  return unit.problems.length + unit.functions.filter((fn) => !fn.understood).length;
+}
+
+for (const transform of transforms) {
+  const fixtures = fixturesOf(transform.name);
+  const good = fixtures.filter((fixture) => fixture.kind === 'ok');
+  const bad = fixtures.filter((fixture) => fixture.kind === 'refuse');
+
+  group(`laws: ${transform.name}`, () => {
+    test('there are fixtures of both kinds', () => {
+      expect(good.length).toBeGreaterThanOrEqual(25);
+      expect(bad.length).toBeGreaterThanOrEqual(25);
+    });
+
+    test('the example is applied and comes out as printed', () => {
+      expect(applyAll(transform, transform.example.before).text).toBe(transform.example.after);
+    });
+
+    test.each(good.map((fixture) => [fixture.name, fixture] as const))('%s', (_name, fixture) => {
+      const run = runOf(transform, fixture);
+      if (run.rounds === 0) throw new Error(`nothing was applied:\n${describe(run.first)}`);
+      expect(run.text).toBe(fixture.expected);
+
+      // 1. The output is understood as far as the input was.
+      const before = load(fixture.text);
+      const after = load(run.text);
+      expect(troubles(after.unit)).toBeLessThanOrEqual(troubles(before.unit));
+
+      // 2. A second run plans nothing.
+      expect(changesOf(outcomesOf(transform, after))).toEqual([]);
+
+      for (const change of changesOf(run.first)) {
+        // 4. Edits are disjoint.
+        const sorted = sortDisjoint(change.edits);
+        for (const edit of sorted) expect(edit.text).not.toContain('\r');
+        // 3. Bytes outside the edits are equal, whatever the newline and the end of the file.
+        for (const text of [fixture.text, fixture.text.replaceAll('\n', '\r\n'), fixture.text.trimEnd()]) outsideIsEqual(transform, text);
+        // 5. The diff applies with git and yields the output.
+        expect(gitApply(fixture.text, sorted)).toBe(applyEdits(fixture.text, sorted, '\n'));
+      }
+
+      // 4, 12. Changes that do not meet may be made in any order.
+      anyOrder(fixture.text, changesOf(run.first));
+    });
+
+    // 6. A refusal changes nothing and names its obligation.
+    test.each(bad.map((fixture) => [fixture.name, fixture] as const))('%s', (_name, fixture) => {
+      const run = runOf(transform, fixture);
+      expect(run.text).toBe(fixture.text);
+      expect(fixture.refuses).not.toBeNull();
+      const named = run.first.flatMap((outcome) => refusals(outcome).map((refusal) => refusal.id));
+      if (!named.includes(fixture.refuses ?? '')) throw new Error(`${fixture.refuses ?? ''} is not among the reasons:\n${describe(run.first)}`);
+    });
+
+    test.each(fixtures.filter((fixture) => fixture.kind === 'missed').map((fixture) => [fixture.name, fixture] as const))('%s is still missed', (_name, fixture) => {
+      expect(runOf(transform, fixture).text).toBe(fixture.text);
+      expect(fixture.text).toMatch(/^\/\/ missed: \S/);
+    });
+
+    test.each(fixtures.filter((fixture) => fixture.kind === 'skip').map((fixture) => [fixture.name, fixture] as const))('%s is legal but does not pay', (_name, fixture) => {
+      const run = runOf(transform, fixture);
+      expect(run.text).toBe(fixture.text);
+      expect(run.first.map((outcome) => outcome.status)).toContain('skipped');
+      // Asked for, it is applied, and a second run plans nothing even so.
+      expect(applyAll(transform, fixture.text, { evenIfItLoses: true }).rounds).toBeGreaterThan(0);
+    });
+
+    // 9. What compiled before compiles after.
+    (nvccVersion() === null ? test.skip : test)('nvcc takes every fixture and every output', () => {
+      const texts = fixtures.flatMap((fixture) => (fixture.kind === 'ok' ? [fixture.text, runOf(transform, fixture).text] : [fixture.text]));
+      const names = fixtures.flatMap((fixture) => (fixture.kind === 'ok' ? [fixture.name, `${fixture.name} (output)`] : [fixture.name]));
+      const answers = compile(texts);
+      expect(answers.flatMap((answer, i) => (answer === null ? [] : [`${names[i] ?? ''}: ${answer}`]))).toEqual([]);
+    }, 600_000);
+
+    // 10. No transform changes the tree.
+    test('trees are not mutated', () => {
+      for (const fixture of fixtures) {
+        const loaded = load(fixture.text);
+        for (const fn of loaded.unit.functions) if (fn.body !== null) walk(fn.body, (node) => { Object.freeze(node); });
+        outcomesOf(transform, loaded);
+      }
+    });
+
+    // 13. Every obligation is hit by some refusal.
+    test('every obligation refuses something', () => {
+      const hit = new Set(bad.flatMap((fixture) => runOf(transform, fixture).first.flatMap((outcome) => refusals(outcome).map((refusal) => refusal.id))));
+      expect(transform.obligationIds.filter((id) => !hit.has(id) && !FALLBACKS.has(id))).toEqual([]);
+    });
+
+    test('only declared obligations are stated', () => {
+      const known = new Set([...transform.obligationIds, ...COMMON_OBLIGATION_IDS, ...INTERNAL]);
+      const stated = fixtures.flatMap((fixture) => runOf(transform, fixture).first.flatMap((outcome) => outcome.obligations.map((obligation) => obligation.id)));
+      expect([...new Set(stated)].filter((id) => !known.has(id))).toEqual([]);
+    });
+
+    // 14. No two fixtures are the same.
+    test('no duplicate fixtures', () => {
+      const bodies = fixtures.map((fixture) => fixture.text.replace(/^\/\/.*\n/, '').replaceAll(/\s+/g, ' '));
+      expect(bodies.filter((body, i) => bodies.indexOf(body) !== i)).toEqual([]);
+    });
+  });
+}
+
+test.skip.each(nvccVersion() === null ? ['law 9: nvcc is not installed, so no output was compiled'] : [])('%s', () => undefined);
+
+function outsideIsEqual(transform: Transform, text: string): void {
+  const loaded = load(text);
+  const newline = loaded.unit.source.newline;
+  for (const change of changesOf(outcomesOf(transform, loaded))) {
+    const out = applyEdits(text, change.edits, newline);
+    if (newline === '\r\n') expect(out.replaceAll('\r\n', '')).not.toContain('\n');
+    let at = 0;
+    let rest = out;
+    for (const edit of sortDisjoint(change.edits)) {
+      const kept = text.slice(at, edit.span.start);
+      expect(rest.startsWith(kept)).toBe(true);
+      rest = rest.slice(kept.length + applyEdits('', [{ ...edit, span: { start: 0, end: 0 } }], newline).length);
+      at = edit.span.end;
+    }
+    expect(rest).toBe(text.slice(at));
+  }
+}
+
+function gitApply(text: string, edits: readonly Edit[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'divmod-laws-'));
+  try {
+    const path = PATH.slice(1);
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    writeFileSync(join(folder, 'change.diff'), unifiedDiff({ path, text, encoding: 'utf-8', bom: false, newline: '\n', edits }));
+    const run = spawnSync('git', ['apply', 'change.diff'], { cwd: folder, encoding: 'utf8' });
+    if (run.status !== 0) throw new Error(`git apply: ${run.stderr}`);
+    return readFileSync(join(folder, path), 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function anyOrder(text: string, changes: readonly Change[]): void {
+  const taken: Change[] = [];
+  for (const change of changes) {
+    const meets = taken.some((other) => change.edits.some((a) => other.edits.some((b) => editsMeet(a.span, b.span)))
+      || change.edits.some((edit) => other.reads.some((read) => read.file === edit.file && editTouches(edit.span, read)))
+      || other.edits.some((edit) => change.reads.some((read) => read.file === edit.file && editTouches(edit.span, read))));
+    if (!meets) taken.push(change);
+  }
+  const forward = applyEdits(text, taken.flatMap((change) => change.edits), '\n');
+  const backward = applyEdits(text, [...taken].reverse().flatMap((change) => change.edits), '\n');
+  expect(backward).toBe(forward);
+}

@@ -1,0 +1,307 @@
+import { beforeAll, describe as group, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { hoist as typed } from '../../transforms/hoist.js';
+import type { Transform } from '../../transforms/lib/types.js';
+import { applies, applyAll, load, outcomesOf, refuses, skips } from '../helpers/transform.js';
+
+const hoist = typed as Transform;
+
+beforeAll(async () => {
+  await initParser();
+});
+
+/** A kernel around a body. */
+function kernel(body: string, parameters = 'float *x, const float *a, int n, int m, bool flag, bool other'): string {
+  const indented = body.trim().split('\n').map((line) => (line === '' ? line : `    ${line}`)).join('\n');
+  return `__global__ void k(${parameters})\n{\n${indented}\n}\n`;
+}
+
+function becomes(before: string, after: string): void {
+  applies(hoist, kernel(before), kernel(after));
+}
+
+group('what comes out', () => {
+  test('an if without else, with statements around it, makes two loops', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    float v = a[i];
+    if (flag)
+        v = -v;
+    x[i] = v;
+}`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        float v = a[i];
+        v = -v;
+        x[i] = v;
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        float v = a[i];
+        x[i] = v;
+    }
+}`,
+    );
+  });
+
+  test('a negated guard with continue becomes a positive one around the loop', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    if (m == 0) continue;
+    x[i] = a[i];
+}`,
+      `
+if (m != 0) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = a[i];
+    }
+}`,
+    );
+  });
+
+  test('a floating comparison is negated whole: NaN is neither less nor not less', () => {
+    applies(
+      hoist,
+      kernel(`
+for (int i = 0; i < n; ++i) {
+    if (limit < 1.f) continue;
+    x[i] = a[i];
+}`, 'float *x, const float *a, int n, float limit'),
+      kernel(`
+if (!(limit < 1.f)) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = a[i];
+    }
+}`, 'float *x, const float *a, int n, float limit'),
+    );
+  });
+
+  test('the test and its negation elsewhere in the loop are decided together', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    if (flag)
+        x[i] = a[i];
+    for (int j = 0; j < m; ++j) {
+        if (a[j] > 0.f) {
+            if (!flag)
+                x[j] += 1.f;
+        }
+    }
+}`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = a[i];
+        for (int j = 0; j < m; ++j) {
+            if (a[j] > 0.f) {
+            }
+        }
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < m; ++j) {
+            if (a[j] > 0.f) {
+                x[j] += 1.f;
+            }
+        }
+    }
+}`,
+    );
+  });
+
+  test('an inner loop that comes to nothing goes', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    x[i] = 0.f;
+    for (int j = 0; j < m; ++j) {
+        if (flag)
+            x[i] += a[j];
+    }
+}`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 0.f;
+        for (int j = 0; j < m; ++j) {
+            x[i] += a[j];
+        }
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 0.f;
+    }
+}`,
+    );
+  });
+
+  test('names of an arm that the loop head declares keep their block', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    if (flag) {
+        float i = 2.f;
+        x[0] += i;
+    } else {
+        x[i] = 1.f;
+    }
+}`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        {
+            float i = 2.f;
+            x[0] += i;
+        }
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 1.f;
+    }
+}`,
+    );
+  });
+
+  test('statements behind a jump are not copied', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    x[i] = 1.f;
+    if (flag) {
+        x[i] = 2.f;
+        break;
+    }
+    x[i] += a[i];
+}`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 1.f;
+        x[i] = 2.f;
+        break;
+    }
+} else {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 1.f;
+        x[i] += a[i];
+    }
+}`,
+    );
+  });
+
+  test('a braceless loop around a block takes over the block', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i)
+    if (flag) {
+        x[i] = 1.f;
+        x[i + n] = 2.f;
+    } else
+        x[i] = 0.f;`,
+      `
+if (flag) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 1.f;
+        x[i + n] = 2.f;
+    }
+} else {
+    for (int i = 0; i < n; ++i)
+        x[i] = 0.f;
+}`,
+    );
+  });
+
+  test('a condition over several lines keeps its lines', () => {
+    becomes(
+      `
+for (int i = 0; i < n; ++i) {
+    if (flag &&
+        m > 3)
+        x[i] = 1.f;
+}`,
+      `
+if (flag &&
+    m > 3) {
+    for (int i = 0; i < n; ++i) {
+        x[i] = 1.f;
+    }
+}`,
+    );
+  });
+
+  test('tabs and CRLF are kept', () => {
+    const before = kernel(`
+for (int i = 0; i < n; ++i) {
+    if (flag) // yes
+        x[i] = 1.f;
+    else // no
+        x[i] = 2.f;
+}`).replaceAll('    ', '\t').replaceAll('\n', '\r\n');
+    const { text } = applyAll(hoist, before);
+    expect(text).toContain('\tif (flag) {\r\n\t\tfor (int i = 0; i < n; ++i) {\r\n\t\t\t// yes\r\n\t\t\tx[i] = 1.f;\r\n');
+    expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+    expect(text).not.toMatch(/ {4}/);
+  });
+});
+
+group('what stays', () => {
+  test('an unknown name is never invariant', () => {
+    refuses(hoist, kernel('for (int i = 0; i < n; ++i) { if (MYSTERY) x[i] = 1.f; }'), 'condition-invariant');
+  });
+
+  test('a loop with a barrier keeps a lane-varying test', () => {
+    refuses(hoist, kernel(`
+int t = threadIdx.x;
+for (int i = 0; i < n; ++i) {
+    if (t < 7) x[i] = 1.f;
+    __syncthreads();
+}`), 'no-barrier-under-divergence');
+  });
+
+  test('a pointer guarded by an earlier break is not read early', () => {
+    refuses(hoist, kernel(`
+for (int i = 0; i < n; ++i) {
+    if (!q) break;
+    if (*q > 0) x[i] = 1.f;
+}`, 'float *x, const int *__restrict__ q, int n'), 'condition-safe-early');
+  });
+
+  test('a lane-varying test with much work around it is skipped', () => {
+    skips(hoist, kernel(`
+for (int i = 0; i < n; ++i) {
+    float v = sinf(a[i * 32 + threadIdx.x]);
+    v = v * v + cosf(v);
+    if (threadIdx.x & 1) v = -v;
+    x[i * 32 + threadIdx.x] = v;
+}`));
+  });
+
+  test('one site for each branch that stands directly in a loop', () => {
+    const code = kernel(`
+for (int i = 0; i < n; ++i) {
+    if (i & 1) { if (flag) x[i] = 0.f; }
+    { if (i & 2) x[i] = 1.f; }
+    switch (i) { case 0: x[0] = 2.f; break; }
+}
+if (flag) x[0] = 3.f;`);
+    const sites = outcomesOf(hoist, load(code)).map((outcome) => outcome.site.line);
+    expect(sites).toEqual([4, 5, 6]);
+  });
+
+  test('assumptions stop an edit when their grant is withdrawn', () => {
+    const code = kernel(`
+float s = 0.f;
+for (int i = 0; i < n; ++i) {
+    float p = a[i] * a[i];
+    if (flag) s += p;
+    else s -= p;
+}
+x[0] = s;`);
+    expect(applyAll(hoist, code).rounds).toBe(1);
+    refuses(hoist, code, 'contraction-stable', { grants: new Set() });
+  });
+});
