@@ -214,6 +214,12 @@ export interface FunctionFacts {
   /** Scope of arrival: the join of all conditions (loop exits, earlier divergent jumps included) that decide whether a thread reaches the node. */
   arrival(node: Stmt | Expr): Verdict;
 
+  /**
+   * What decides in which iteration threads leave a loop: its condition, and everything that decides about `break`, `return` inside. A loop's
+   * condition can be one value for the threads that test it together while this one differs between lanes.
+   */
+  loopExit(loop: Loop): Verdict;
+
   /** Integer constant value, if it has one. */
   constant(expr: Expr): bigint | null;
   affine(expr: Expr): Affine | null;

@@ -10,7 +10,7 @@
  */
 import type { Variable } from './facts.js';
 import { strip } from './children.js';
-import type { Decl, Expr, ParameterDecl, RefExpr, Type, VariableDecl } from '../syntax/tree.js';
+import type { Decl, Expr, ParameterDecl, RefExpr, Type } from '../syntax/tree.js';
 
 /** An automatic variable or a parameter; null for memory and for everything that holds no value. */
 export function variableOf(decl: Decl | null): Variable | null {
@@ -21,7 +21,7 @@ export function variableOf(decl: Decl | null): Variable | null {
 }
 
 /** A field of the object that a method runs on, named without `this->`. */
-export function isMember(decl: Decl | null): decl is VariableDecl {
+export function isMember(decl: Decl | null): boolean {
   return decl !== null && decl.kind === 'variable' && decl.storage === 'member';
 }
 

@@ -52,6 +52,7 @@ export interface Structure {
   /** Does the function (a method) assign fields of its own object? */
   readonly assignsThis: boolean;
   readonly opaque: boolean;
+  readonly opaqueNodes: readonly Node[];
 }
 
 const CACHE = new WeakMap<FunctionDecl, Structure>();
@@ -128,6 +129,7 @@ class Walk {
   private readonly loopStack: Loop[] = [];
   private assignsThis = false;
   private opaque = false;
+  private readonly opaqueNodes: Node[] = [];
 
   constructor(private readonly fn: FunctionDecl) {}
 
@@ -138,7 +140,7 @@ class Walk {
     return {
       function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments, assignedIn: this.assignedIn,
       opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs,
-      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque,
+      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes,
     };
   }
 
@@ -179,6 +181,7 @@ class Walk {
       case 'label': this.labels.push(node); return;
       case 'opaque':
         this.opaque = true;
+        this.opaqueNodes.push(node);
         for (const loop of this.loopStack) this.opaqueLoops.add(loop);
         return;
       case 'lambda':

@@ -1,0 +1,248 @@
+/**
+ * Elements of what calls return and leave behind.
+ *
+ * A visible callee is solved for the elements of its arguments (world.ts); several candidates are joined. Built-ins follow the scope
+ * rules of the one table (src/cuda/builtins.ts):
+ *
+ *   votes and reductions  one value among the lanes that the mask names. A mask that is itself one value per warp names every lane that
+ *                         arrives with it (else the call is undefined), so the result is one value per warp;
+ *   legacy votes          act on the lanes that happen to be together: one value per warp only if whole warps arrive;
+ *   `__shfl_sync`         one value per warp if mask and source lane are, for full width;
+ *   up, down, xor         one value per warp only if the shuffled value is one and whole warps arrive.
+ *
+ * Queries of cooperative groups follow library-calls.ts. Everything else that is not visible is unknown, by name.
+ */
+import { builtin, type Builtin } from '../cuda/builtins.js';
+import { strip } from './children.js';
+import { constantOf } from './constants.js';
+import { groupOf, libraryCall } from './library-calls.js';
+import { byReference, rootOf } from './lvalues.js';
+import { bodiesOf } from './summaries.js';
+import type { CallOutput } from './structure.js';
+import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
+import { boundTaint, loaded } from './uniformity-loads.js';
+import type { Entry, Uniformity } from './uniformity.js';
+import { joined, taintOf } from './uniformity-values.js';
+import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
+
+export function callTaint(call: CallExpr, state: Uniformity): number {
+  const callee = call.callee;
+  switch (callee.kind) {
+    case 'builtin': {
+      const entry = builtin(callee.name);
+      return entry === undefined ? UNKNOWN : builtinTaint(entry, call, state);
+    }
+    case 'function': case 'method': {
+      const library = libraryTaint(call);
+      if (library !== null) return library;
+      return candidatesTaint(callee.candidates, call, state);
+    }
+    case 'value': {
+      const operators = functorOperators(callee.value);
+      return operators.length > 0 ? candidatesTaint(operators, call, state) : UNKNOWN;
+    }
+    case 'unknown': return libraryTaint(call) ?? UNKNOWN;
+  }
+}
+
+/** `op(a, b)` for an object whose record is visible. */
+function functorOperators(value: Expr): readonly FunctionDecl[] {
+  const e = strip(value);
+  return e.type.kind === 'record' ? e.type.decl.methods.filter((method) => method.name === 'operator()') : [];
+}
+
+function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): number {
+  if (candidates.length === 0) return UNKNOWN;
+  let taint = CONSTANT;
+  for (const solved of solvedCallees(candidates, call, state)) {
+    taint |= solved === null ? UNKNOWN : solved.returned();
+    if ((taint & UNKNOWN) === UNKNOWN) return taint;
+  }
+  return taint;
+}
+
+/** A solution for every body that the candidates may run; null for one that is not visible or not to be solved. */
+function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
+  const solved: (Uniformity | null)[] = [];
+  for (const candidate of candidates) {
+    const bodies = bodiesOf(candidate, state.env.program);
+    if (bodies.length === 0) solved.push(null);
+    for (const fn of bodies) solved.push(state.world.solve(fn, entryOf(fn, call, state)));
+  }
+  return solved;
+}
+
+/** Elements of the arguments of a call, as the callee's parameters get them. */
+export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): Entry {
+  const parameters: number[] = [];
+  const count = Math.max(fn.parameters.length, call.arguments.length);
+  const roots = new Set<unknown>();
+  let shared = false;
+  for (let i = 0; i < count; i++) {
+    const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
+    const argument = call.arguments[i];
+    if (argument === undefined) { parameters.push(parameter?.default?.kind === 'literal' ? CONSTANT : UNKNOWN); continue; }
+    if (parameter !== undefined && byReference(parameter)) {
+      const root = rootOf(argument);
+      if (root !== null) {
+        // Two references to one object: what is stored through one is read through the other.
+        if (roots.has(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
+        roots.add(root.decl);
+      }
+      parameters.push(referenceTaint(argument, state));
+    } else parameters.push(taintOf(argument, state));
+  }
+  let self = CONSTANT;
+  if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
+  else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
+  else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
+  if (shared) for (let i = 0; i < parameters.length; i++) parameters[i] = UNKNOWN;
+  return { parameters, self, arrival: state.arrivalAt(call) };
+}
+
+/** What a reference parameter is bound to: the contents of a variable, or memory that must not change meanwhile. */
+function referenceTaint(argument: Expr, state: Uniformity): number {
+  const e = strip(argument);
+  if (rootOf(e) !== null) return taintOf(e, state);
+  if (e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'member' && !isOfValue(e))) {
+    return e.type.kind === 'array' ? taintOf(e, state) : boundTaint(e, state);
+  }
+  if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'variable' && e.decl.storage !== 'member' && e.type.kind !== 'array' && !e.decl.constexpr) return boundTaint(e, state);
+  return taintOf(e, state);
+}
+
+function isOfValue(expr: Expr & { kind: 'member' }): boolean {
+  const object = strip(expr.object);
+  return !expr.arrow && (object.kind === 'call' || object.kind === 'construct');
+}
+
+/** Contents of the object that a pointer leads to. */
+function pointedObject(pointer: Expr, state: Uniformity): number {
+  const e = strip(pointer);
+  if (e.kind === 'this') return state.selfTaint();
+  const taint = taintOf(pointer, state);
+  if ((taint & LOCAL) !== 0) return (taint & ~LOCAL) | state.localStore;
+  return isLane(taint) ? DATA | taint : UNKNOWN;
+}
+
+/** Element of what a call leaves in a variable of the caller; `previous` is what it held. */
+export function outputTaint(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
+  if (output.how === 'unknown') {
+    const library = libraryCall(call);
+    return library !== null && !library.writesArguments ? previous : UNKNOWN;
+  }
+  const callee = call.callee;
+  if (callee.kind === 'builtin') {
+    const entry = builtin(callee.name);
+    if (entry === undefined || entry.atomic) return UNKNOWN;
+    return previous | joined(call.arguments, state) & ~LOCAL | (entry.scope.kind === 'fixed' ? taintOfScope(entry.scope.scope) : CONSTANT) | (entry.collective === 'warp' ? WARP : CONSTANT);
+  }
+  const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
+  if (candidates.length === 0) return UNKNOWN;
+  let taint = output.how === 'address' || candidates.length > 1 ? previous : CONSTANT;
+  for (const solved of solvedCallees(candidates, call, state)) {
+    if (solved === null) return UNKNOWN;
+    if (output.how === 'address') { taint |= solved.localStore; continue; }
+    const parameter = output.argument < 0 ? solved.defUse.self : solved.function.parameters[output.argument];
+    if (parameter === undefined || (output.argument >= 0 && !byReference(parameter))) taint |= previous;
+    else taint |= solved.finalTaint(parameter) | (output.root.whole ? CONSTANT : previous);
+  }
+  return taint & ~LOCAL;
+}
+
+/** What a call may store through pointers to the caller's own objects. */
+export function storesOfCall(call: CallExpr, state: Uniformity): number {
+  const callee = call.callee;
+  switch (callee.kind) {
+    case 'builtin': {
+      const entry = builtin(callee.name);
+      if (entry === undefined) return UNKNOWN;
+      if (entry.atomic) return DATA;
+      return entry.writes.length === 0 ? CONSTANT : joined(call.arguments, state) & ~LOCAL;
+    }
+    case 'function': case 'method': {
+      let taint = CONSTANT;
+      for (const solved of solvedCallees(callee.candidates, call, state)) {
+        taint |= solved === null ? UNKNOWN : solved.localStore;
+      }
+      return callee.candidates.length === 0 ? UNKNOWN : taint;
+    }
+    case 'value': case 'unknown': {
+      const library = libraryCall(call);
+      return library !== null && !library.writesArguments ? CONSTANT : UNKNOWN;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- built-ins
+
+function builtinTaint(entry: Builtin, call: CallExpr, state: Uniformity): number {
+  const argument = (index: number): number => {
+    const expr = call.arguments[index];
+    return expr === undefined ? CONSTANT : taintOf(expr, state);
+  };
+  const mask = entry.mask === null ? CONSTANT : argument(entry.mask);
+  switch (entry.scope.kind) {
+    case 'arguments': return joined(call.arguments, state) & ~LOCAL;
+    case 'fixed': return entry.scope.scope === 'lane' ? DATA : taintOfScope(entry.scope.scope);
+    case 'named-lanes': {
+      if (entry.mask === null) return wholeWarps(call, state);
+      return isLane(mask) ? mask & ~LOCAL | DATA : WARP;
+    }
+    case 'shuffle': {
+      const value = argument(entry.scope.value);
+      const source = argument(entry.scope.lane);
+      if (entry.mask === null && isLane(state.arrivalAt(call))) return value | source | DATA;
+      if (isLane(mask) || isLane(source) || !fullWidth(call, entry.scope.width, state)) return value | source | (isLane(value) ? value : DATA);
+      return isLane(value) ? WARP : value;
+    }
+    case 'lane-shuffle': {
+      const value = argument(entry.scope.value);
+      if (isLane(value)) return value | DATA;
+      return isLane(mask) || isLane(argument(entry.scope.lane)) ? DATA : value | wholeWarps(call, state);
+    }
+    case 'load': {
+      const address = argument(entry.scope.address);
+      if (entry.family === 'texture') return joinedLoad(joined(call.arguments, state));
+      // `__ldg` and its kin read through the read-only cache: the program promises that nothing writes there.
+      if (entry.name === '__ldg') return (address & LOCAL) !== 0 ? UNKNOWN : joinedLoad(address) | (isLane(address) ? CONSTANT : GRID);
+      return loaded(call, address, state);
+    }
+    case 'unknown': return UNKNOWN;
+  }
+}
+
+function joinedLoad(address: number): number {
+  return isLane(address) ? DATA | (address & ~GEOMETRY) : address;
+}
+
+/** The lanes that are together are whole warps only if every condition on the way here is one value per warp. */
+function wholeWarps(call: CallExpr, state: Uniformity): number {
+  const arrival = state.arrivalAt(call);
+  return isLane(arrival) ? arrival | DATA : WARP;
+}
+
+function fullWidth(call: CallExpr, index: number, state: Uniformity): boolean {
+  const width = call.arguments[index];
+  return width === undefined || constantOf(width, state.env) === 32n || (strip(width).kind === 'coordinate' && taintOf(width, state) === CONSTANT);
+}
+
+/** Cooperative groups: ranks are thread coordinates, sizes are the launch's. Null if the call is none of them. */
+function libraryTaint(call: CallExpr): number | null {
+  const library = libraryCall(call);
+  if (library === null) return null;
+  if (library.kind !== 'query') return DATA;
+  const callee = call.callee;
+  const name = callee.kind === 'method' ? callee.name : '';
+  const group = callee.kind === 'method' ? groupOf(callee.object) : null;
+  switch (name) {
+    case 'thread_rank': case 'thread_index': return GEOMETRY;
+    case 'meta_group_rank': return group === 'warp' ? GEOMETRY : UNKNOWN;
+    case 'group_index': case 'block_rank': case 'block_index': return BLOCK;
+    case 'size': case 'num_threads': case 'group_dim': case 'dim_threads': case 'num_blocks': case 'dim_blocks': case 'meta_group_size': return group === 'block' || group === 'grid' ? GRID : UNKNOWN;
+    case 'is_valid': return GRID;
+    // Making a group: a handle that is only used through the queries above.
+    case '': return GEOMETRY;
+    default: return UNKNOWN;
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * Why a value has its scope, as a chain of lines: outermost first, down to a coordinate, a load, a call or a parameter.
+ *
+ * The solution holds scopes, not proofs. A chain is found afterwards, when somebody asks, by descending from the expression into that part
+ * that already has what makes the verdict: the first operand that varies by lane, the definition that reaches it, the condition
+ * that decides at a join. Each value is visited once.
+ */
+import { builtin } from '../cuda/builtins.js';
+import { forEachChild, isStmt, strip, type Node } from './children.js';
+import type { Control } from './control-flow.js';
+import type { Value } from './def-use.js';
+import type { Reason, Scope } from './facts.js';
+import { isMember, rootOf, variableOf } from './lvalues.js';
+import { isLane, LANE, scopeOf, SCOPE_BITS, UNKNOWN_BIT } from './taint.js';
+import { placeTaint, stability } from './uniformity-loads.js';
+import type { Uniformity } from './uniformity.js';
+import type { CallExpr, Expr, ParameterDecl } from '../syntax/tree.js';
+
+const MAX_LENGTH = 64;
+const MAX_REASONS = 12;
+
+/** What part of the verdict is being explained. */
+export interface Wanted {
+  readonly kind: 'unknown' | 'lane' | 'scope';
+  readonly scope: Scope;
+}
+
+export function wantedOf(taint: number): Wanted {
+  if ((taint & UNKNOWN_BIT) !== 0) return { kind: 'unknown', scope: 'lane' };
+  return { kind: isLane(taint) ? 'lane' : 'scope', scope: scopeOf(taint) };
+}
+
+function has(taint: number, wanted: Wanted): boolean {
+  switch (wanted.kind) {
+    case 'unknown': return (taint & UNKNOWN_BIT) !== 0;
+    case 'lane': return (taint & SCOPE_BITS) === LANE;
+    case 'scope': return scopeOf(taint) === wanted.scope;
+  }
+}
+
+const GROUPS: Readonly<Record<Scope, string>> = {
+  constant: 'is a constant', grid: 'is one value in the whole grid', block: 'is one value in each block', warp: 'is one value in each warp', lane: 'differs between lanes',
+};
+
+/** How a chain goes on outside of the function: where a parameter gets its value. */
+export type Continue = (parameter: ParameterDecl, wanted: Wanted) => readonly Reason[];
+
+export class Explainer {
+  readonly reasons: Reason[] = [];
+  /** What was not understood, in words. */
+  unknown: string | null = null;
+  private readonly seen = new Set<number | Control>();
+
+  constructor(private readonly state: Uniformity, private readonly wanted: Wanted, private readonly beyond: Continue) {}
+
+  text(node: Node): string {
+    const whole = this.state.env.unit.source.text.slice(node.span.start, node.span.end).split(/\s+/).join(' ');
+    return whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH - 1)}…` : whole;
+  }
+
+  private say(node: Node, text: string): void {
+    if (this.reasons.length >= MAX_REASONS) return;
+    const source = this.state.env.unit.source;
+    const reason = { path: source.realPath, line: source.line(node.span.start), text };
+    const last = this.reasons[this.reasons.length - 1];
+    if (last === undefined || last.line !== reason.line || last.text !== text) this.reasons.push(reason);
+  }
+
+  private verdict(name: string, why: string): string {
+    switch (this.wanted.kind) {
+      case 'unknown': return `\`${name}\` is not known: ${why}`;
+      case 'lane': return `\`${name}\` differs between lanes: ${why}`;
+      case 'scope': return `\`${name}\` ${GROUPS[this.wanted.scope]}: ${why}`;
+    }
+  }
+
+  private is(expr: Expr): boolean {
+    return has(this.state.taint(expr), this.wanted);
+  }
+
+  private leaf(node: Node, name: string, why: string): void {
+    if (this.wanted.kind === 'unknown' && this.unknown === null) this.unknown = why;
+    this.say(node, this.verdict(name, why));
+  }
+
+  /** The whole chain for an expression. */
+  expression(expr: Expr): void {
+    const e = strip(expr);
+    switch (e.kind) {
+      case 'literal': case 'sizeof': this.say(e, this.verdict(this.text(e), 'a literal')); return;
+      case 'ref': this.ref(e); return;
+      case 'coordinate': this.say(e, `\`${this.text(e)}\` ${GROUPS[scopeOf(this.state.taint(e))]}`); return;
+      case 'this': this.leaf(e, 'this', 'the object of the method'); return;
+      case 'call': this.call(e); return;
+      case 'opaque': this.leaf(e, this.text(e), e.reason); return;
+      case 'lambda': this.leaf(e, 'lambda', 'a lambda'); return;
+      case 'index': case 'member': this.lvalue(e); return;
+      case 'unary': if (e.op === '*') this.lvalue(e); else this.expression(e.operand); return;
+      default:
+    }
+    const part = this.part(e);
+    if (part !== null) { this.expression(part); return; }
+    this.say(e, this.verdict(this.text(e), this.wanted.kind === 'scope' && this.wanted.scope === 'warp' ? 'a quotient or comparison that whole warps agree on' : 'computed here'));
+  }
+
+  /** The first operand that already has what is wanted. */
+  private part(node: Expr): Expr | null {
+    let found: Expr | null = null;
+    forEachChild(node, (child) => { if (found === null && !isStmt(child) && this.is(child)) found = child; });
+    return found;
+  }
+
+  private lvalue(e: Expr & { kind: 'index' | 'member' | 'unary' }): void {
+    const root = rootOf(e);
+    if (root !== null) {
+      const id = this.state.defUse.reads.get(root.ref) ?? -1;
+      if (id < 0 || has(this.state.valueTaint(id), this.wanted)) { this.value(id, root.ref.name, e); return; }
+      const part = this.part(e);
+      if (part !== null) { this.say(e, this.verdict(this.text(e), `an element of \`${root.ref.name}\` that differs`)); this.expression(part); return; }
+      this.leaf(e, this.text(e), 'its type is not known');
+      return;
+    }
+    if (e.kind === 'member' && !e.arrow && strip(e.object).kind === 'call') { this.expression(e.object); return; }
+    this.load(e, e);
+  }
+
+  /** A load: its address, or memory that is not stable. */
+  private load(node: Expr, lvalue: Expr): void {
+    const address = placeTaint(lvalue, this.state);
+    const found = stability(lvalue, isLane(address) ? 'warp' : scopeOf(address), this.state.env).stability;
+    if (this.wanted.kind === 'scope') {
+      this.say(node, this.verdict(this.text(node), 'loaded from one address'));
+      for (const reason of found.because) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+      return;
+    }
+    this.say(node, this.verdict(this.text(node), 'loaded from memory'));
+    if (has(address, this.wanted)) {
+      const part = this.addressPart(lvalue);
+      if (part !== null) this.expression(part);
+      return;
+    }
+    if (this.wanted.kind === 'unknown') { this.unknown ??= 'memory that is not known'; return; }
+    for (const reason of found.because) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+  }
+
+  private addressPart(lvalue: Expr): Expr | null {
+    for (let e = strip(lvalue); ;) {
+      if (e.kind === 'index') {
+        if (this.is(e.index)) return e.index;
+        if (strip(e.base).type.kind !== 'array' && this.is(e.base)) return e.base;
+        e = strip(e.base);
+      } else if (e.kind === 'member') {
+        if (e.arrow) return this.is(e.object) ? e.object : null;
+        e = strip(e.object);
+      } else if (e.kind === 'unary') return this.is(e.operand) ? e.operand : null;
+      else return e.kind === 'call' || e.kind === 'cast' || e.kind === 'binary' ? this.part(e) : null;
+    }
+  }
+
+  private ref(ref: Expr & { kind: 'ref' }): void {
+    const decl = ref.decl;
+    if (decl === null) { this.leaf(ref, ref.name, `no visible declaration of \`${ref.name}\``); return; }
+    if (variableOf(decl) !== null || isMember(decl)) {
+      const id = this.state.defUse.reads.get(ref) ?? -1;
+      this.value(id, ref.name, ref);
+      return;
+    }
+    switch (decl.kind) {
+      case 'variable': if (this.wanted.kind === 'scope' && scopeOf(this.state.taint(ref)) === 'constant') this.say(ref, this.verdict(ref.name, 'a constant')); else this.load(ref, ref); return;
+      case 'enumerator': this.say(ref, this.verdict(ref.name, 'an enumerator')); return;
+      case 'template-parameter': this.say(ref, this.verdict(ref.name, 'a template parameter')); return;
+      case 'function': this.say(ref, this.verdict(ref.name, 'a function')); return;
+      default: this.leaf(ref, ref.name, 'not a value');
+    }
+  }
+
+  /** The chain for what a variable holds. */
+  private value(id: number, name: string, at: Node): void {
+    const value = this.state.defUse.values[id];
+    if (value === undefined) { this.leaf(at, name, 'no value is known here'); return; }
+    if (this.seen.has(id)) return;
+    this.seen.add(id);
+    const wants = (input: number): boolean => has(this.state.valueTaint(input), this.wanted);
+    switch (value.kind) {
+      case 'parameter': this.parameter(value.decl, at); return;
+      case 'undefined': this.say(at, this.verdict(name, 'it has no value yet')); return;
+      case 'declaration': this.say(value.init, this.verdict(name, this.source(value.init))); this.inner(value.init); return;
+      case 'assignment': this.assignment(value, name, wants); return;
+      case 'join': case 'head': case 'exit': case 'alias': case 'cell': this.merged(value, name, at, wants); return;
+      case 'output': {
+        this.leaf(value.call, name, `written by \`${this.text(value.call)}\``);
+        for (const argument of value.call.arguments) if (this.is(argument)) { this.expression(argument); return; }
+        return;
+      }
+      case 'unknown': this.leaf(value.node, name, value.why); return;
+    }
+  }
+
+  private parameter(decl: ParameterDecl, at: Node): void {
+    const more = this.beyond(decl, this.wanted);
+    if (more.length === 0) this.leaf(at, decl.name, decl.index < 0 ? 'the object of the method' : this.state.function.qualifiers.global ? 'a parameter of the kernel' : 'a parameter');
+    else {
+      this.say(at, this.verdict(decl.name, 'an argument of this call'));
+      for (const reason of more) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+    }
+  }
+
+  private assignment(value: Value & { kind: 'assignment' }, name: string, wants: (id: number) => boolean): void {
+    const node = value.node;
+    if (node.kind === 'assign' && this.is(node.value)) {
+      this.say(node, this.verdict(name, this.source(node.value)));
+      this.inner(node.value);
+    } else if (value.previous >= 0 && wants(value.previous)) this.value(value.previous, name, node);
+    else {
+      this.say(node, this.verdict(name, 'stored at a place that differs'));
+      const part = this.addressPart(node.target);
+      if (part !== null) this.expression(part);
+    }
+  }
+
+  private merged(value: Value & { inputs: readonly number[] }, name: string, at: Node, wants: (id: number) => boolean): void {
+    for (const input of value.inputs) if (wants(input) && !this.seen.has(input)) { this.value(input, name, at); return; }
+    if (value.kind === 'exit') {
+      if (!has(this.state.exitTaint(value.loop), this.wanted)) return;
+      this.say(value.loop.loop, this.verdict(name, 'lanes leave the loop in different iterations'));
+      if (value.loop.condition !== null && this.is(value.loop.condition)) this.expression(value.loop.condition);
+      else this.controls(value.loop.breaks);
+      return;
+    }
+    if (value.kind === 'join' || value.kind === 'cell') {
+      const decides = value.controls.find((control) => has(this.state.ownTaint(control), this.wanted));
+      if (decides === undefined) {
+        if (value.kind === 'cell') this.leaf(at, name, 'its address is taken');
+        return;
+      }
+      this.say(decides.node, this.verdict(name, `it is assigned under \`${decides.condition === null ? this.text(decides.node) : this.text(decides.condition)}\``));
+      this.control(decides);
+    }
+  }
+
+  private controls(controls: readonly Control[]): void {
+    const decides = controls.find((control) => has(this.state.ownTaint(control), this.wanted));
+    if (decides !== undefined) this.control(decides);
+  }
+
+  /** The chain for a control. */
+  control(control: Control): void {
+    if (this.seen.has(control)) return;
+    this.seen.add(control);
+    switch (control.kind) {
+      case 'branch': if (control.condition !== null) { this.say(control.condition, this.verdict(this.text(control.condition), 'a condition')); this.inner(control.condition); } return;
+      case 'jump': this.controls(control.deps); return;
+      case 'unknown': this.leaf(control.node, this.text(control.node), 'a lambda runs elsewhere'); return;
+      case 'loop': {
+        const flow = control.loop;
+        if (flow === null) return;
+        if (flow.condition !== null && this.is(flow.condition)) { this.say(flow.condition, this.verdict(this.text(flow.condition), 'decides how often the loop runs')); this.inner(flow.condition); }
+        else this.controls([...flow.breaks, ...flow.leaves]);
+      }
+    }
+  }
+
+  private inner(expr: Expr): void {
+    const e = strip(expr);
+    // The line just said what it is: go on with its parts.
+    if (e.kind === 'index' || e.kind === 'member' || (e.kind === 'unary' && e.op === '*')) {
+      if (rootOf(e) === null && !(e.kind === 'member' && !e.arrow && strip(e.object).kind === 'call')) {
+        const part = this.addressPart(e);
+        if (part !== null && this.wanted.kind !== 'scope') { this.expression(part); return; }
+      }
+    }
+    this.expression(e);
+  }
+
+  /** How a value came about, in a few words. */
+  private source(expr: Expr): string {
+    const e = strip(expr);
+    switch (e.kind) {
+      case 'index': case 'member': case 'unary':
+        if (e.kind === 'unary' && e.op !== '*') return `computed as \`${this.text(e)}\``;
+        return rootOf(e) === null ? `loaded from \`${this.text(e)}\`` : `from \`${this.text(e)}\``;
+      case 'call': return `result of \`${this.text(e)}\``;
+      case 'coordinate': return `\`${this.text(e)}\``;
+      default: return `\`${this.text(e)}\``;
+    }
+  }
+
+  private call(call: CallExpr): void {
+    const callee = call.callee;
+    switch (callee.kind) {
+      case 'builtin': {
+        const entry = builtin(callee.name);
+        if (entry === undefined) { this.leaf(call, callee.name, `\`${callee.name}\` is not known`); return; }
+        const part = this.part(call);
+        if (part !== null && entry.scope.kind !== 'fixed') { this.expression(part); return; }
+        if (entry.scope.kind === 'load') { this.say(call, this.verdict(this.text(call), 'loaded from memory')); return; }
+        this.say(call, this.verdict(this.text(call), entry.atomic ? 'result of an atomic' : `result of \`${callee.name}\``));
+        return;
+      }
+      case 'unknown': this.leaf(call, this.text(call), `no visible definition of \`${callee.name}\``); return;
+      case 'value': this.leaf(call, this.text(call), 'a call through a value'); return;
+      case 'function': case 'method': {
+        for (const argument of call.arguments) {
+          if (!this.is(argument)) continue;
+          this.say(call, this.verdict(this.text(call), `result of a call with \`${this.text(argument)}\``));
+          this.expression(argument);
+          return;
+        }
+        const visible = callee.candidates.some((fn) => fn.body !== null);
+        this.leaf(call, this.text(call), visible ? `what \`${callee.name}\` returns` : `no visible definition of \`${callee.name}\``);
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Element of the value of an expression, from the elements of the values it reads.
+ *
+ * Pure operators join their operands. What carries precision: quotients and masks of the linear thread number (warp-rules.ts),
+ * loads (uniformity-loads.ts), calls (uniformity-calls.ts). Overloaded operators of records are taken to depend on their operands
+ * only.
+ */
+import { strip } from './children.js';
+import { isMember, rootOf, variableOf } from './lvalues.js';
+import { callTaint } from './uniformity-calls.js';
+import { loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
+import type { Uniformity } from './uniformity.js';
+import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
+import { warpRule } from './warp-rules.js';
+import type { Expr, RefExpr } from '../syntax/tree.js';
+import { unreachable } from '../syntax/tree.js';
+
+export function taintOf(expr: Expr, state: Uniformity): number {
+  switch (expr.kind) {
+    case 'literal': case 'sizeof': return CONSTANT;
+    case 'ref': return refTaint(expr, state);
+    case 'coordinate': return state.world.coordinate(expr);
+    case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1);
+    case 'paren': return taintOf(expr.inner, state);
+    case 'macro': return taintOf(expr.expanded, state);
+    case 'unary':
+      if (expr.op === '&') return addressTaint(expr.operand, state);
+      if (expr.op === '*') return lvalueTaint(expr, state);
+      return taintOf(expr.operand, state);
+    case 'update': return taintOf(expr.target, state);
+    case 'binary': {
+      if (expr.op === ',') return taintOf(expr.right, state);
+      const taint = taintOf(expr.left, state) | taintOf(expr.right, state);
+      return isGeometry(taint) ? warpRule(expr, state) ?? taint : taint;
+    }
+    case 'assign': {
+      const value = taintOf(expr.value, state);
+      return expr.op === null ? value : value | taintOf(expr.target, state);
+    }
+    case 'conditional': return taintOf(expr.condition, state) | taintOf(expr.then, state) | taintOf(expr.else, state);
+    case 'call': return callTaint(expr, state);
+    case 'index': case 'member': return lvalueTaint(expr, state);
+    case 'cast': return taintOf(expr.operand, state);
+    case 'construct': return joined(expr.arguments, state);
+    case 'init-list': return joined(expr.elements, state);
+    case 'lambda': case 'opaque': return UNKNOWN;
+    default: return unreachable(expr);
+  }
+}
+
+export function joined(exprs: readonly Expr[], state: Uniformity): number {
+  let taint = CONSTANT;
+  for (const expr of exprs) taint |= taintOf(expr, state);
+  return taint;
+}
+
+function refTaint(ref: RefExpr, state: Uniformity): number {
+  const decl = ref.decl;
+  if (decl === null) return UNKNOWN;
+  switch (decl.kind) {
+    case 'enumerator': case 'function': case 'template-parameter': return CONSTANT;
+    case 'record': case 'enum': case 'typedef': return UNKNOWN;
+    case 'parameter': return state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+    case 'variable': break;
+  }
+  if (variableOf(decl) !== null) {
+    const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+    // A local array stands for its address.
+    return decl.type.kind === 'array' ? taint | LOCAL : taint;
+  }
+  if (isMember(decl)) {
+    const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+    return decl.type.kind === 'array' ? taint | LOCAL : taint & ~LOCAL;
+  }
+  return memoryNameTaint(ref, decl, state);
+}
+
+/** `&lvalue`: the address of a thread's own object carries its contents. */
+function addressTaint(lvalue: Expr, state: Uniformity): number {
+  const root = rootOf(lvalue);
+  if (root !== null && !state.defUse.memoryReferences.has(root.decl)) {
+    return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(lvalue, state) | LOCAL;
+  }
+  const e = strip(lvalue);
+  if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'function') return CONSTANT;
+  return placeTaint(e, state);
+}
+
+/** `a[i]`, `x.f`, `p->f`, `*p`: contents of a variable, or a load. */
+function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
+  const root = rootOf(expr);
+  if (root !== null) {
+    if (state.defUse.memoryReferences.has(root.decl)) return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(expr, state);
+    const contents = state.valueTaint(state.defUse.reads.get(root.ref) ?? -1);
+    const taint = contents | subscripts(expr, state);
+    if (expr.type.kind === 'array') return taint | LOCAL;
+    // `x[i]` of a type that is not known may lead through a pointer inside.
+    if (expr.kind === 'index' && opaqueBase(expr.base)) return taint | UNKNOWN;
+    return taint;
+  }
+  const object = ownObject(expr, state);
+  if (object !== null) return expr.type.kind === 'array' ? object | LOCAL : object;
+  if (expr.type.kind === 'array') return placeTaint(expr, state);
+  if (expr.kind === 'member' && !expr.arrow && isValue(expr.object)) return taintOf(expr.object, state);
+  return loadTaint(expr, state);
+}
+
+/** Subscripts on the way to a part of a variable. */
+function subscripts(expr: Expr, state: Uniformity): number {
+  let taint = CONSTANT;
+  for (let e = strip(expr); ;) {
+    if (e.kind === 'index') { taint |= taintOf(e.index, state); e = strip(e.base); }
+    else if (e.kind === 'member') e = strip(e.object);
+    else if (e.kind === 'unary' || e.kind === 'cast') e = strip(e.operand);
+    else if (e.kind === 'binary') { taint |= taintOf(e.left, state) | taintOf(e.right, state); return taint & ~LOCAL; }
+    else return taint;
+  }
+}
+
+function opaqueBase(base: Expr): boolean {
+  const type = strip(base).type;
+  return type.kind === 'unknown' || type.kind === 'dependent' || (type.kind === 'record' && type.decl.vector === null);
+}
+
+/** A field of the method's own object: `x`, `this->x`, `x[i]` with a member array. Null if it is not one. */
+function ownObject(expr: Expr, state: Uniformity): number | null {
+  let taint = CONSTANT;
+  for (let e = strip(expr); ;) {
+    switch (e.kind) {
+      case 'this': return state.valueTaint(state.defUse.reads.get(e) ?? -1) & ~LOCAL | taint;
+      case 'ref': return isMember(e.decl) ? state.valueTaint(state.defUse.reads.get(e) ?? -1) & ~LOCAL | taint : null;
+      case 'member':
+        if (e.arrow && strip(e.object).kind !== 'this') return null;
+        e = strip(e.object);
+        break;
+      case 'index':
+        if (strip(e.base).type.kind !== 'array') return null;
+        taint |= taintOf(e.index, state);
+        e = strip(e.base);
+        break;
+      case 'unary':
+        if (e.op !== '*' || strip(e.operand).kind !== 'this') return null;
+        e = strip(e.operand);
+        break;
+      default: return null;
+    }
+  }
+}
+
+/** Not an lvalue: the result of a call, a constructor, a conditional of such. */
+function isValue(expr: Expr): boolean {
+  const e = strip(expr);
+  return e.kind === 'call' || e.kind === 'construct' || e.kind === 'init-list' || e.kind === 'conditional' || e.kind === 'literal' || e.kind === 'coordinate' || e.kind === 'binary';
+}

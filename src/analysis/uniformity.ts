@@ -1,0 +1,259 @@
+/**
+ * Uniformity: for every value the widest group of threads that surely hold the same one.
+ *
+ * A data-flow problem over the def-use form: each value has an element of the lattice in taint.ts, values at joins take the controls'
+ * elements too (sync dependence), values that leave a loop the loop's exit conditions (temporal divergence). Solved by sweeps in
+ * evaluation order from the optimistic start until nothing changes; all transfer functions are monotone, and a function without loops
+ * takes one sweep. Source: Karrenberg & Hack, "Whole-Function Vectorization" (CGO 2011); Rosemann, Moll & Hack, "An Abstract
+ * Interpretation for SPMD Divergence on Reducible Control Flow Graphs" (POPL 2021); LLVM, "Convergence and Uniformity".
+ *
+ * "The same value" is meant instance by instance: the k-th time a place is reached within the same iterations of the enclosing
+ * loops, by those threads that reach it. What decides who reaches it is asked for apart (`arrivalAt`).
+ *
+ * A callee is solved once for each combination of its arguments' elements in a kernel. Not handled: recursion (unknown), values
+ * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
+ */
+import { structureOf, type Structure } from './structure.js';
+import { defUseOf } from './def-use-builder.js';
+import type { DefUse, Value } from './def-use.js';
+import type { Control, LoopFlow } from './control-flow.js';
+import type { Node } from './children.js';
+import type { Env } from './env.js';
+import type { Variable } from './facts.js';
+import { outputTaint, callTaint } from './uniformity-calls.js';
+import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
+import { taintOf } from './uniformity-values.js';
+import { CONSTANT, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
+import type { Expr, FunctionDecl } from '../syntax/tree.js';
+import type { World } from './world.js';
+
+/** What is known of a call when its callee is solved. */
+export interface Entry {
+  /** Elements of the arguments by parameter; of what a reference is bound to for a reference. */
+  readonly parameters: readonly number[];
+  /** Element of the object's contents for a method. */
+  readonly self: number;
+  /** Who arrives at the call. */
+  readonly arrival: number;
+}
+
+export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT };
+
+export function entryKey(entry: Entry): string {
+  return `${entry.parameters.join(',')};${entry.self};${entry.arrival & SCOPE_BITS}`;
+}
+
+export class Uniformity {
+  readonly function: FunctionDecl;
+  readonly structure: Structure;
+  readonly defUse: DefUse;
+  private readonly taints: Int32Array;
+  private readonly own: Int32Array;
+  private readonly exits = new Map<LoopFlow, number>();
+  /** Join of everything stored through pointers that may lead to the thread's own objects. */
+  localStore = CONSTANT;
+  /** Join of all conditions; only kept for functions with `goto`. */
+  private everything = CONSTANT;
+  private solved = false;
+
+  constructor(readonly world: World, readonly env: Env, readonly entry: Entry) {
+    this.function = env.function;
+    this.structure = structureOf(env.function);
+    this.defUse = defUseOf(env.function);
+    this.taints = new Int32Array(this.defUse.values.length);
+    this.own = new Int32Array(this.defUse.controls.length);
+  }
+
+  solve(): this {
+    if (this.solved) return this;
+    this.solved = true;
+    for (;;) {
+      const before = this.localStore;
+      let changed = this.sweep();
+      this.collectStores();
+      if (this.defUse.unstructuredFrom !== null) {
+        let all = this.everything;
+        for (const taint of this.own) all |= taint;
+        if (all !== this.everything) { this.everything = all; changed = true; }
+      }
+      if (this.localStore !== before) changed = true;
+      else if (!this.defUse.cyclic) break;
+      if (!changed) break;
+    }
+    return this;
+  }
+
+  private sweep(): boolean {
+    let changed = false;
+    for (const step of this.defUse.steps) {
+      if (step.value !== null) {
+        const old = this.taints[step.value.id] ?? 0;
+        const now = old | this.transfer(step.value);
+        if (now !== old) { this.taints[step.value.id] = now; changed = true; }
+      } else {
+        const old = this.own[step.control.id] ?? 0;
+        const now = old | this.ownOf(step.control);
+        if (now !== old) { this.own[step.control.id] = now; changed = true; }
+      }
+    }
+    return changed;
+  }
+
+  private ownOf(control: Control): number {
+    switch (control.kind) {
+      case 'branch': return control.condition === null ? UNKNOWN : taintOf(control.condition, this) & ~LOCAL;
+      case 'jump': return this.joinOwn(control.deps);
+      case 'unknown': return UNKNOWN;
+      case 'loop': {
+        const flow = control.loop;
+        if (flow === null) return UNKNOWN;
+        const exit = (flow.condition === null ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL) | this.joinOwn(flow.breaks) | this.everything;
+        this.exits.set(flow, exit);
+        return exit | this.joinOwn(flow.leaves);
+      }
+    }
+  }
+
+  private joinOwn(controls: readonly Control[]): number {
+    let taint = CONSTANT;
+    for (const control of controls) taint |= this.own[control.id] ?? UNKNOWN;
+    return taint;
+  }
+
+  private joinValues(ids: readonly number[]): number {
+    let taint = CONSTANT;
+    for (const id of ids) taint |= this.valueTaint(id);
+    return taint;
+  }
+
+  private transfer(value: Value): number {
+    switch (value.kind) {
+      case 'parameter': return value.decl.index < 0 ? this.entry.self : this.parameter(value.decl.index, value.decl.pack);
+      case 'undefined': return CONSTANT;
+      case 'declaration':
+        return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : taintOf(value.init, this);
+      case 'assignment': {
+        const previous = value.previous < 0 ? CONSTANT : this.valueTaint(value.previous);
+        const place = value.whole ? CONSTANT : placeTaint(value.node.target, this);
+        return previous | place | (value.node.kind === 'assign' ? taintOf(value.node.value, this) : CONSTANT);
+      }
+      case 'join': return this.joinValues(value.inputs) | this.joinOwn(value.controls);
+      case 'head': return this.joinValues(value.inputs);
+      case 'exit': return this.joinValues(value.inputs) | this.exitTaint(value.loop);
+      case 'alias': return this.joinValues(value.inputs) & ~LOCAL;
+      case 'output': return outputTaint(value.call, value.output, value.previous < 0 ? CONSTANT : this.valueTaint(value.previous), this);
+      case 'unknown': return UNKNOWN;
+      case 'cell': {
+        let taint = this.joinValues(value.inputs) | this.everything;
+        for (const control of value.controls) taint |= this.chain(control);
+        return value.addressed ? taint | this.localStore | this.foreignWrites() : taint;
+      }
+    }
+  }
+
+  /** An escaped variable may be written by any call that is not known. */
+  private foreignWrites(): number {
+    for (const call of this.structure.calls) {
+      const callee = call.callee;
+      if (callee.kind === 'unknown' || callee.kind === 'value' || (callee.kind === 'method' && callee.candidates.length === 0)) return UNKNOWN;
+    }
+    return this.structure.opaque ? UNKNOWN : CONSTANT;
+  }
+
+  /** Stores through pointers that may lead to the thread's own objects, here and in callees. */
+  private collectStores(): void {
+    for (const store of this.defUse.stores) {
+      const address = placeTaint(store.target, this);
+      if ((address & LOCAL) === 0) continue;
+      const value = store.node.kind === 'assign' ? taintOf(store.node.value, this) : CONSTANT;
+      this.localStore |= (address | value | this.chain(store.control)) & ~LOCAL;
+    }
+    for (const call of this.structure.calls) {
+      let local = this.entry.self & LOCAL;
+      for (const argument of call.arguments) local |= taintOf(argument, this) & LOCAL;
+      if (local !== 0) this.localStore |= callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL);
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ queries
+
+  parameter(index: number, pack: boolean): number {
+    const taints = this.entry.parameters;
+    if (!pack) return taints[index] ?? UNKNOWN;
+    let taint = CONSTANT;
+    for (let i = index; i < taints.length; i++) taint |= taints[i] ?? UNKNOWN;
+    return taint;
+  }
+
+  valueTaint(id: number): number {
+    return id < 0 ? UNKNOWN : this.taints[id] ?? UNKNOWN;
+  }
+
+  ownTaint(control: Control): number {
+    return this.own[control.id] ?? UNKNOWN;
+  }
+
+  /** What decides in which iteration a thread leaves the loop for the text behind it. */
+  exitTaint(flow: LoopFlow): number {
+    return this.exits.get(flow) ?? CONSTANT;
+  }
+
+  /** Join of all controls from here outwards. */
+  chain(control: Control | null): number {
+    let taint = this.everything;
+    for (let c = control; c !== null; c = c.parent) taint |= this.own[c.id] ?? UNKNOWN;
+    return taint;
+  }
+
+  controlAt(node: Node): Control | null {
+    for (let n: Node | undefined = node; n !== undefined; n = this.structure.parents.get(n)) {
+      const control = this.defUse.controlOf.get(n);
+      if (control !== undefined) return control;
+    }
+    return null;
+  }
+
+  /** Who arrives at a node: what decides it inside this function, and what decides that the function is called. */
+  arrivalAt(node: Node): number {
+    let taint = this.entry.arrival;
+    for (let c = this.controlAt(node); c !== null; c = c.parent) taint |= this.own[c.id] ?? UNKNOWN;
+    const from = this.defUse.unstructuredFrom;
+    if (from !== null && node.span.end > from) taint |= this.everything;
+    return taint;
+  }
+
+  taint(expr: Expr): number {
+    return taintOf(expr, this);
+  }
+
+  /** Element of the returned value: the join over all returns, and of what decides between them. */
+  returned(): number {
+    let taint = CONSTANT;
+    for (const site of this.defUse.returns) {
+      if (site.value !== null) taint |= taintOf(site.value, this);
+      if (this.defUse.returns.length > 1 || site.control !== null) taint |= this.chain(site.control) & ~LOCAL;
+    }
+    return taint;
+  }
+
+  /** Element of what is left in a parameter that is a reference, or in the object. */
+  finalTaint(decl: Variable): number {
+    const id = this.defUse.finals.get(decl);
+    return id === undefined ? UNKNOWN : this.valueTaint(id);
+  }
+
+  /** Contents of the object that the method runs on, at its start joined with every change. */
+  selfTaint(): number {
+    let taint = this.entry.self;
+    for (const value of this.defUse.values) if (value.decl === this.defUse.self) taint |= this.valueTaint(value.id);
+    return taint & ~LOCAL;
+  }
+
+  call(expr: Expr & { kind: 'call' }): number {
+    return callTaint(expr, this);
+  }
+}
+
+function callStores(call: Expr & { kind: 'call' }, state: Uniformity): number {
+  return state.world.storesOfCall(call, state);
+}

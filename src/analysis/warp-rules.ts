@@ -1,0 +1,145 @@
+/**
+ * What whole warps agree on although it is computed from thread coordinates.
+ *
+ * A warp is 32 consecutive linear thread numbers t = x + y·X + z·X·Y, beginning at a multiple of 32. If e = t + r with r one value
+ * per warp and a multiple of 32, then ⌊e/32⌋ is one value per warp, and so is everything that depends on ⌊e/32⌋ alone:
+ *
+ *   e / c  for c a multiple of 32 (e not negative: C++ rounds towards zero);   e >> k  for k ≥ 5;   e & m  for m a multiple of 32;
+ *   e < v, e >= v  for v one value per warp and a multiple of 32;   e <= v, e > v  for v one below such a multiple.
+ *
+ * `threadIdx.x` alone is t + r if X is a multiple of 32 (r = -(y·X + z·X·Y)) or the block is one-dimensional (r = 0). Unsigned
+ * wrap-around keeps all of this, since it takes away multiples of 32.
+ *
+ * Not handled: signed indices of grids with 2³¹ threads and more, which turn negative; quotients of multiples of t.
+ */
+import { constantOf } from './constants.js';
+import { rangeOf } from './ranges.js';
+import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Term } from './affine.js';
+import { isLane, ON_BLOCK, WARP, ASSUMPTION_BITS } from './taint.js';
+import type { Uniformity } from './uniformity.js';
+import type { Expr } from '../syntax/tree.js';
+
+/** The element of a binary expression that whole warps agree on; null if no rule says so. */
+export function warpRule(expr: Expr & { kind: 'binary' }, state: Uniformity): number | null {
+  switch (expr.op) {
+    case '/': {
+      const by = constantValue(expr.right, state);
+      if (by === null || by <= 0n || by % 32n !== 0n) return null;
+      const form = polynomialOf(expr.left, state);
+      const rest = form === null ? null : aligned(form, state);
+      if (rest === null) return null;
+      const type = integerType(expr.left.type);
+      return type !== null && (!type.signed || notNegative(rest.terms, state)) ? rest.taint : null;
+    }
+    case '>>': {
+      const by = constantValue(expr.right, state);
+      return by === null || by < 5n || by > 31n ? null : alignedTaint(expr.left, state);
+    }
+    case '&': {
+      const right = constantValue(expr.right, state);
+      const mask = right ?? constantValue(expr.left, state);
+      if (mask === null || mask % 32n !== 0n) return null;
+      return alignedTaint(right !== null ? expr.left : expr.right, state);
+    }
+    case '<': case '>=': return compared(expr.left, expr.right, 0n, state) ?? compared(expr.right, expr.left, 31n, state);
+    case '>': case '<=': return compared(expr.left, expr.right, 31n, state) ?? compared(expr.right, expr.left, 0n, state);
+    default: return null;
+  }
+}
+
+/** `e < v` with v ≡ residue (mod 32), e aligned and v one value per warp. */
+function compared(e: Expr, v: Expr, residue: bigint, state: Uniformity): number | null {
+  const bound = polynomialOf(v, state);
+  if (bound === null) return null;
+  const taint = multipleOf32(bound, residue, state);
+  if (taint === null) return null;
+  const form = alignedTaint(e, state);
+  return form === null ? null : form | taint;
+}
+
+/** Is the form one value per warp and ≡ residue (mod 32)? Its element, or null. */
+function multipleOf32(form: Polynomial, residue: bigint, state: Uniformity): number | null {
+  let taint = 0;
+  const fixed = form.terms.get('')?.coefficient ?? 0n;
+  if (((fixed - residue) % 32n + 32n) % 32n !== 0n) return null;
+  for (const [key, term] of form.terms) {
+    if (key === '') continue;
+    const one = restTerm(term, state);
+    if (one === null) return null;
+    taint |= one;
+  }
+  return taint;
+}
+
+function alignedTaint(expr: Expr, state: Uniformity): number | null {
+  const form = polynomialOf(expr, state);
+  return form === null ? null : aligned(form, state)?.taint ?? null;
+}
+
+interface Aligned { readonly taint: number; readonly terms: readonly Term[] }
+
+/** Is the form t + r? */
+function aligned(form: Polynomial, state: Uniformity): Aligned | null {
+  const type = state.world.shape;
+  if (form.terms.get('threadIdx.x')?.coefficient !== 1n) return null;
+  const rows = type.xMultipleOf32 || (type.value !== null && type.value.x % 32 === 0);
+  const flat = type.value !== null ? type.value.y === 1 && type.value.z === 1 : type.oneDimensional;
+  const linear = new Set(['threadIdx.x']);
+  if (!rows && !flat) {
+    // The linear number itself, spelled out: right in every block.
+    if (!hasRows(form, state)) return null;
+    linear.add('threadIdx.y').add('threadIdx.z').add('blockDim.x*threadIdx.y').add('blockDim.x*blockDim.y*threadIdx.z');
+  }
+  let taint = WARP | (rows || flat ? ON_BLOCK : 0);
+  const terms: Term[] = [];
+  for (const [key, term] of form.terms) {
+    terms.push(term);
+    if (linear.has(key)) continue;
+    const one = restTerm(term, state);
+    if (one === null) return null;
+    taint |= one;
+  }
+  return { taint, terms };
+}
+
+/** Does the form hold y·X and z·X·Y, each once? */
+function hasRows(form: Polynomial, state: Uniformity): boolean {
+  const shape = state.world.shape.value;
+  const coefficient = (key: string): bigint => form.terms.get(key)?.coefficient ?? 0n;
+  if (shape !== null) {
+    return (shape.y === 1 || coefficient('threadIdx.y') === BigInt(shape.x)) && (shape.z === 1 || coefficient('threadIdx.z') === BigInt(shape.x * shape.y));
+  }
+  return coefficient('blockDim.x*threadIdx.y') === 1n && coefficient('blockDim.x*blockDim.y*threadIdx.z') === 1n && coefficient('threadIdx.y') === 0n && coefficient('threadIdx.z') === 0n;
+}
+
+/** A term of r: one value per warp, a multiple of 32. */
+function restTerm(term: Term, state: Uniformity): number | null {
+  let taint = 0;
+  let multiple = term.coefficient % 32n === 0n;
+  for (const symbol of term.symbols) {
+    const element = symbolTaint(symbol, state);
+    if (isLane(element)) return null;
+    taint |= element;
+    if (symbol.key === 'blockDim.x' && state.world.shape.xMultipleOf32) { multiple = true; taint |= ON_BLOCK; }
+  }
+  return multiple ? (taint & ASSUMPTION_BITS) | WARP : null;
+}
+
+/** No term can be negative: coefficients are not, and the symbols are coordinates or have ranges that say so. */
+function notNegative(terms: readonly Term[], state: Uniformity): boolean {
+  for (const term of terms) {
+    if (term.coefficient < 0n) return false;
+    for (const symbol of term.symbols) {
+      if (symbol.expr.kind === 'coordinate') continue;
+      const { low } = rangeOf(symbol.expr, state.env);
+      if (low === null || low < 0n) return false;
+    }
+  }
+  return true;
+}
+
+function constantValue(expr: Expr, state: Uniformity): bigint | null {
+  const form = integerType(expr.type) === null ? null : polynomialOf(expr, state);
+  const value = form === null ? null : constantTerm(form);
+  return value ?? constantOf(expr, state.env);
+}
