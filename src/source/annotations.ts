@@ -3,7 +3,8 @@ import type { Annotation, SourceFile } from './types.js';
 import { tokensOf } from './source-file.js';
 
 /**
- * Annotations in order of their place. A comment may hold several, separated by commas outside of brackets. One beside code speaks
+ * Annotations in order of their place. A comment may hold several, separated by commas outside of brackets; words
+ * after a blank are a remark, up to the end. One beside code speaks
  * about its own line; one on a line without code about the next line that has some (its own line if none follows).
  */
 export function annotationsOf(source: SourceFile): Annotation[] {
@@ -13,9 +14,10 @@ export function annotationsOf(source: SourceFile): Annotation[] {
     if (!text.startsWith('divmod:')) continue;
     const line = spokenLine(source, comment.start, comment.end);
     for (const item of splitItems(text.slice('divmod:'.length))) {
-      const equals = item.indexOf('=');
-      const key = (equals < 0 ? item : item.slice(0, equals)).trim();
-      if (key !== '') result.push({ line, key, value: equals < 0 ? null : item.slice(equals + 1).trim() });
+      const [, key, value, remark] = /^\s*([\w-]+)\s*(?:=\s*(\S+))?\s*(.*)$/s.exec(item) ?? [];
+      if (key !== undefined) result.push({ line, key, value: value ?? null });
+      // What follows a remark is prose: a comma in it starts no further annotation, which might grant something.
+      if (remark !== '') break;
     }
   }
   return result;
