@@ -42,7 +42,7 @@ writeFileSync(path.join(out, 'agree-main.cu'), `// Writes, for each kernel, its 
 ${HOST_INPUTS}
 typedef void (*Run)(const float *, const int *, const int *, float *, int *, int *);
 ${kernels.map(({ seed }) => `void run_${seed}(const float *, const int *, const int *, float *, int *, int *);`).join('\n')}
-static const struct { unsigned seed; Run run; } all[] = {
+static const struct { unsigned seed; Run run; } table[] = {
 ${kernels.map(({ seed }) => `    { ${seed}u, run_${seed} },`).join('\n')}
 };
 int main(int argc, char **argv)
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     cudaMalloc(&dlut, 32); cudaMalloc(&douti, elements * 4); cudaMalloc(&dtotal, 32);
     std::vector<unsigned> back(elements * 2 + 8);
     int failed = 0;
-    for (auto &one : all) {
+    for (auto &one : table) {
         fill(in, key, lut, one.seed);
         cudaMemcpy(din, in.data(), elements * 4, cudaMemcpyHostToDevice);
         cudaMemcpy(dkey, key.data(), elements * 4, cudaMemcpyHostToDevice);
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         fwrite(back.data(), 4, back.size(), file);
     }
     fclose(file);
-    printf("%zu kernels run\\n", sizeof all / sizeof all[0]);
+    printf("%zu kernels run\\n", sizeof table / sizeof table[0]);
     return failed;
 }
 `);
