@@ -14,7 +14,7 @@ import { Uniformity, type Entry } from './uniformity.js';
 import { World } from './world.js';
 import type { CallExpr, Expr, FunctionDecl, ParameterDecl, Program, Unit } from '../syntax/tree.js';
 
-export function analyse(program: Program, options: AnalysisOptions = {}): Analysis {
+export function createAnalysis(program: Program, options: AnalysisOptions = {}): Analysis {
   return new ProgramAnalysis(program, options);
 }
 

@@ -7,7 +7,7 @@
  */
 import { strip } from './children.js';
 import { variableOf } from './lvalues.js';
-import { isGeometry, isLane } from './taint.js';
+import { CONSTANT, isGeometry, isLane, SCOPE_BITS } from './taint.js';
 import type { Uniformity } from './uniformity.js';
 import type { Expr } from '../syntax/tree.js';
 
@@ -15,7 +15,7 @@ type Fixed = ReadonlyMap<string, number>;
 
 /** The element of `expr` where it stands, with what is known of the coordinates there. */
 export function refined(expr: Expr, taint: number, state: Uniformity): number {
-  if (!isGeometry(taint)) return taint;
+  if (!isGeometry(taint) || againstExtent(strip(expr), state)) return taint;
   const fixed = new Map<string, number>();
   for (let control = state.controlAt(expr); control !== null; control = control.parent) {
     if (control.kind !== 'branch' || control.condition === null) continue;
@@ -24,6 +24,18 @@ export function refined(expr: Expr, taint: number, state: Uniformity): number {
   }
   if (fixed.size === 0) return taint;
   return again(expr, fixed, state, 0);
+}
+
+/**
+ * A comparison with a run-time extent (`i + 1 < n` below `threadIdx.x == 255`) stays a boundary: which blocks lie at the edge says more than
+ * that one thread decides.
+ */
+function againstExtent(e: Expr, state: Uniformity): boolean {
+  if (e.kind !== 'binary' || (e.op !== '<' && e.op !== '<=' && e.op !== '>' && e.op !== '>=')) return false;
+  return [e.left, e.right].some((side) => {
+    const taint = state.taint(side);
+    return !isLane(taint) && (taint & SCOPE_BITS) !== CONSTANT;
+  });
 }
 
 /** What follows if the condition is true (or false, for `holds` false). */

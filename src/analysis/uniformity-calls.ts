@@ -62,7 +62,7 @@ function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, st
 }
 
 /** A solution for every body that the candidates may run; null for one that is not visible or not to be solved. */
-function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
+export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
   const solved: (Uniformity | null)[] = [];
   for (const candidate of candidates) {
     const bodies = bodiesOf(candidate, state.env.program);

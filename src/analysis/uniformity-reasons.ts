@@ -12,6 +12,7 @@ import type { Value } from './def-use.js';
 import type { Reason, Scope } from './facts.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { isLane, LANE, scopeOf, SCOPE_BITS, UNKNOWN_BIT } from './taint.js';
+import { solvedCallees } from './uniformity-calls.js';
 import { placeTaint, stability } from './uniformity-loads.js';
 import type { Uniformity } from './uniformity.js';
 import type { CallExpr, Expr, ParameterDecl } from '../syntax/tree.js';
@@ -51,7 +52,7 @@ export class Explainer {
   unknown: string | null = null;
   private readonly seen = new Set<number | Control>();
 
-  constructor(private readonly state: Uniformity, private readonly wanted: Wanted, private readonly beyond: Continue) {}
+  constructor(private readonly state: Uniformity, private readonly wanted: Wanted, private readonly beyond: Continue, private readonly depth = 0) {}
 
   text(node: Node): string {
     const whole = this.state.env.unit.source.text.slice(node.span.start, node.span.end).split(/\s+/).join(' ');
@@ -220,6 +221,7 @@ export class Explainer {
 
   private merged(value: Value & { inputs: readonly number[] }, name: string, at: Node, wants: (id: number) => boolean): void {
     for (const input of value.inputs) if (wants(input) && !this.seen.has(input)) { this.value(input, name, at); return; }
+    if (value.kind === 'head') { this.say(value.loop.loop, this.verdict(name, 'every thread that is still in the loop has gone round it as often')); return; }
     if (value.kind === 'exit') {
       if (!has(this.state.exitTaint(value.loop), this.wanted)) return;
       this.say(value.loop.loop, this.verdict(name, 'lanes leave the loop in different iterations'));
@@ -285,6 +287,25 @@ export class Explainer {
     }
   }
 
+  /** The chain inside the callee that decides about its result. */
+  private returned(call: CallExpr): Explainer | null {
+    if (this.depth > 6) return null;
+    const candidates = call.callee.kind === 'function' || call.callee.kind === 'method' ? call.callee.candidates : [];
+    for (const solved of solvedCallees(candidates, call, this.state)) {
+      if (solved === null || !has(solved.returned(), this.wanted)) continue;
+      const inner = new Explainer(solved, this.wanted, () => [], this.depth + 1);
+      for (const site of solved.defUse.returns) {
+        if (site.value !== null && has(solved.taint(site.value), this.wanted)) { inner.expression(site.value); return inner; }
+      }
+      for (const site of solved.defUse.returns) {
+        for (let control = site.control; control !== null; control = control.parent) {
+          if (has(solved.ownTaint(control), this.wanted)) { inner.control(control); return inner; }
+        }
+      }
+    }
+    return null;
+  }
+
   private call(call: CallExpr): void {
     const callee = call.callee;
     switch (callee.kind) {
@@ -304,6 +325,13 @@ export class Explainer {
           if (!this.is(argument)) continue;
           this.say(call, this.verdict(this.text(call), `result of a call with \`${this.text(argument)}\``));
           this.expression(argument);
+          return;
+        }
+        const returned = this.returned(call);
+        if (returned !== null) {
+          this.say(call, this.verdict(this.text(call), `what \`${callee.name}\` returns`));
+          for (const reason of returned.reasons) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+          this.unknown ??= returned.unknown;
           return;
         }
         const visible = callee.candidates.some((fn) => fn.body !== null);

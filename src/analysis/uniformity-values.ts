@@ -9,6 +9,7 @@ import { strip } from './children.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
 import { loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
+import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
 import { warpRule } from './warp-rules.js';
@@ -56,7 +57,7 @@ export function joined(exprs: readonly Expr[], state: Uniformity): number {
 
 function refTaint(ref: RefExpr, state: Uniformity): number {
   const decl = ref.decl;
-  if (decl === null) return UNKNOWN;
+  if (decl === null) return isStandardConstant(ref.name) ? CONSTANT : UNKNOWN;
   switch (decl.kind) {
     case 'enumerator': case 'function': case 'template-parameter': return CONSTANT;
     case 'record': case 'enum': case 'typedef': return UNKNOWN;

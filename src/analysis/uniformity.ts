@@ -23,7 +23,7 @@ import type { Variable } from './facts.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { taintOf } from './uniformity-values.js';
-import { CONSTANT, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
+import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
 import type { Expr, FunctionDecl } from '../syntax/tree.js';
 import type { World } from './world.js';
 
@@ -138,7 +138,8 @@ export class Uniformity {
         return previous | place | (value.node.kind === 'assign' ? taintOf(value.node.value, this) : CONSTANT);
       }
       case 'join': return this.joinValues(value.inputs) | this.joinOwn(value.controls);
-      case 'head': return this.joinValues(value.inputs);
+      // It changes from round to round: no constant, though all threads of the grid may agree in each round.
+      case 'head': return this.joinValues(value.inputs) | GRID;
       case 'exit': return this.joinValues(value.inputs) | this.exitTaint(value.loop);
       case 'alias': return this.joinValues(value.inputs) & ~LOCAL;
       case 'output': return outputTaint(value.call, value.output, value.previous < 0 ? CONSTANT : this.valueTaint(value.previous), this);
