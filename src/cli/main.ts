@@ -34,8 +34,7 @@ async function run(args: readonly string[]): Promise<void> {
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .parserConfiguration({ 'parse-positional-numbers': false, 'parse-numbers': false, 'dot-notation': false, 'duplicate-arguments-array': true, 'camel-case-expansion': false })
     .exitProcess(false)
-    .strictOptions()
-    .strictCommands()
+    .strict()
     .demandCommand(1, 'which command?')
     .epilogue('Exit codes: 0 done, 1 findings or changes pending, 2 wrong command line or nothing read, 3 incomplete, 4 verification found a difference,\n5 uncommitted changes in the way, 70 internal error, 130 interrupted.');
   for (const command of commands) parser = parser.command(command);
@@ -77,6 +76,9 @@ function optionNames(args: readonly string[]): readonly string[] {
 /** Says what an unknown word may have meant. */
 function improve(message: string, args: readonly string[], names: readonly string[], options: readonly string[]): string {
   const option = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message)?.[1];
+  if (option !== undefined && args.find((arg) => !arg.startsWith('-')) === option && !names.includes(option)) {
+    return `unknown command "${option}"${didYouMean(option, names)}; there are ${names.join(', ')}`;
+  }
   if (option !== undefined) {
     const shown = args.some((arg) => arg === `--${option}` || arg.startsWith(`--${option}=`)) || option.length > 1 ? `--${option}` : `-${option}`;
     return `unknown option ${shown}${didYouMean(option, options)}`;
@@ -85,7 +87,7 @@ function improve(message: string, args: readonly string[], names: readonly strin
   if (command !== undefined) return `unknown command "${command}"${didYouMean(command, names)}; there are ${names.join(', ')}`;
   if (message === 'which command?') return `which command? There are ${names.join(', ')}; divmod --help says more`;
   const missing = /^Not enough arguments following: (\S+)/.exec(message)?.[1];
-  if (missing !== undefined) return `--${missing} needs a value`;
+  if (missing !== undefined) return `${missing.length === 1 ? '-' : '--'}${missing} needs a value`;
   const few = /^Not enough non-option arguments/.test(message);
   if (few) return `${message.charAt(0).toLowerCase()}${message.slice(1)}; divmod ${args[0] ?? ''} --help says more`;
   return message;

@@ -8,6 +8,8 @@ import { summarise } from './summary.js';
 
 export interface TextAuditOptions {
   readonly color: boolean;
+  /** Show every step of the chains, not only the first. */
+  readonly explain: boolean;
   /** Text of a line (from 1) of a file as the findings name it; null if it is not at hand. */
   readonly lineOf: (path: string, line: number) => string | null;
 }
@@ -18,7 +20,7 @@ export function auditText(files: readonly FileAudit[], options: TextAuditOptions
   for (const file of files) {
     if (file.kernels.length === 0 && file.status === 'ok') continue;
     out.push(style.bold(file.path) + (file.status === 'ok' ? '' : style.yellow(`  ${file.status}`)));
-    for (const problem of file.problems) out.push(`  ${style.yellow('!')} line ${problem.line}: ${problem.message}`);
+    for (const problem of file.problems) out.push(`  ${style.yellow('!')} ${problem.line > 0 ? `line ${problem.line}: ` : ''}${problem.message}`);
     for (const kernel of file.kernels) out.push('', ...kernelText(kernel, file.path, style, options));
     out.push('');
   }
@@ -67,8 +69,9 @@ function branchText(branch: BranchFinding, path: string, style: Style, options: 
   const code = options.lineOf(branch.path, branch.line);
   if (code !== null) out.push(`          ${style.dim('|')} ${clip(code)}`);
   if (branch.path !== path || branch.via.length > 0) out.push(`          ${style.dim(`in ${branch.function}, called from ${branch.via.map((call) => place(call, path)).join(' → ')}`)}`);
-  const [first] = branch.because;
-  if (first !== undefined) out.push(`          ${style.dim('because')} ${first.text}`);
+  for (const reason of options.explain ? branch.because : branch.because.slice(0, 1)) {
+    out.push(`          ${style.dim('because')} ${reason.text}${options.explain ? style.dim(` (${place(reason, path)})`) : ''}`);
+  }
   if (branch.under.length > 0) out.push(`          ${style.dim(`if ${branch.under.join(' and ')}`)}`);
   if (branch.reason !== '') out.push(`          ${branch.advice === 'consider' ? branch.reason : style.dim(branch.reason)}`);
   return out;

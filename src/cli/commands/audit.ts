@@ -16,6 +16,7 @@ export const auditCommand = command({
   options: {
     ...fileOptions,
     ...factOptions,
+    explain: { type: 'boolean', description: 'show the whole chain of facts behind each verdict', group: 'Output:' },
     'fail-on': { type: 'string', requiresArg: true, description: 'exit with 1 if there is a branch of this class (data, boundary, geometry, unknown, divergent), a branch to consider, or a hazard of this severity or id', group: 'Checks:' },
     baseline: { type: 'string', requiresArg: true, description: 'JSON of an earlier audit: what it found does not count', group: 'Checks:' },
   },
@@ -59,7 +60,7 @@ export const auditCommand = command({
       }
       case 'text': {
         const { auditText } = await import('../../report/text-audit.js');
-        await console.result(auditText(files, { color: console.colorOut, lineOf: (path, line) => project.lineText(path, line) }));
+        await console.result(auditText(files, { color: console.colorOut, explain: isSet(argv, 'explain'), lineOf: (path, line) => project.lineText(path, line) }));
       }
     }
     timing.mark('report');

@@ -1,0 +1,149 @@
+import { describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { divmod, folderWith, HOISTABLE } from './run-cli.js';
+
+interface ApplyJson {
+  readonly schema: number;
+  readonly edits: readonly { readonly path: string; readonly transform: string; readonly kernel: string; readonly line: number; readonly status: string; readonly obligations: readonly { readonly id: string; readonly status: string }[]; readonly diff: string }[];
+}
+
+const FORCED = ['apply', '--transform', 'hoist', '--even-if-it-loses'];
+
+/** The same loop, with a condition that changes in it. */
+const REFUSED = HOISTABLE.replace('if (mode > 0)', 'if (k > mode)');
+
+function gitFolder(files: Readonly<Record<string, string>>): string {
+  const cwd = folderWith(files);
+  const git = (...args: string[]): void => {
+    expect(spawnSync('git', ['-C', cwd, '-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'core.autocrlf=false', ...args]).status).toBe(0);
+  };
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-q', '-m', 'start');
+  return cwd;
+}
+
+describe('apply', () => {
+  test('prints a diff that git apply accepts, and nothing else, and writes nothing', () => {
+    const cwd = gitFolder({ 'src/k.cu': HOISTABLE });
+    const result = divmod([...FORCED, 'src'], { cwd });
+    expect(result.code).toBe(0);
+    expect(result.stdout.startsWith('diff --git a/src/k.cu b/src/k.cu\n--- a/src/k.cu\n+++ b/src/k.cu\n@@')).toBe(true);
+    expect(readFileSync(join(cwd, 'src/k.cu'), 'utf8')).toBe(HOISTABLE);
+    const applied = spawnSync('git', ['apply', '-'], { cwd, input: result.bytes });
+    expect(applied.stderr.toString()).toBe('');
+    const byGit = readFileSync(join(cwd, 'src/k.cu'), 'utf8');
+    writeFileSync(join(cwd, 'src/k.cu'), HOISTABLE);
+    expect(divmod([...FORCED, '--write', 'src'], { cwd }).code).toBe(0);
+    expect(readFileSync(join(cwd, 'src/k.cu'), 'utf8')).toBe(byGit);
+  });
+
+  test.each([['\r\n', 'CRLF'], ['\n', 'LF']])('keeps newlines, mark and missing last newline (%j)', (newline) => {
+    const text = `\uFEFF${HOISTABLE.replace(/\n/g, newline).replace(/\r?\n$/, '')}`;
+    const cwd = gitFolder({ 'k.cu': text });
+    const diff = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(diff.stdout).not.toBe('');
+    expect(divmod([...FORCED, '--write', 'k.cu'], { cwd }).code).toBe(0);
+    const written = readFileSync(join(cwd, 'k.cu'), 'utf8');
+    expect(written.startsWith('\uFEFF__global__')).toBe(true);
+    expect(written.endsWith('}')).toBe(true);
+    if (newline === '\r\n') expect(written.replace(/\r\n/g, '')).not.toContain('\n');
+    else expect(written).not.toContain('\r');
+    writeFileSync(join(cwd, 'k.cu'), text);
+    expect(spawnSync('git', ['apply', '-'], { cwd, input: diff.bytes }).status).toBe(0);
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(written);
+  });
+
+  test('a second run plans nothing', () => {
+    const cwd = folderWith({ 'k.cu': HOISTABLE });
+    expect(divmod([...FORCED, '--write', 'k.cu'], { cwd }).code).toBe(0);
+    const again = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(again.stdout).toBe('');
+    expect(again.code).toBe(0);
+  });
+
+  test('--check prints nothing and tells by its exit code', () => {
+    const cwd = folderWith({ 'k.cu': HOISTABLE, 'r.cu': REFUSED });
+    const pending = divmod([...FORCED, '--check', 'k.cu'], { cwd });
+    expect([pending.code, pending.stdout, pending.stderr]).toEqual([1, '', '']);
+    const none = divmod([...FORCED, '--check', 'r.cu'], { cwd });
+    expect([none.code, none.stdout]).toEqual([0, '']);
+  });
+
+  test('--write leaves uncommitted work alone, lists it, and obeys --allow-dirty', () => {
+    const cwd = gitFolder({ 'k.cu': HOISTABLE });
+    const changed = `${HOISTABLE}// mine\n`;
+    writeFileSync(join(cwd, 'k.cu'), changed);
+    const guarded = divmod([...FORCED, '--write', 'k.cu'], { cwd });
+    expect(guarded.code).toBe(5);
+    expect(guarded.stderr).toContain('k.cu');
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(changed);
+    expect(divmod([...FORCED, '--write', '--allow-dirty', 'k.cu'], { cwd }).code).toBe(0);
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).not.toBe(changed);
+  });
+
+  test('JSON has the fields of the contract', () => {
+    const cwd = folderWith({ 'k.cu': HOISTABLE });
+    const result = divmod([...FORCED, '--format', 'json', 'k.cu'], { cwd });
+    const { schema, edits } = JSON.parse(result.stdout) as ApplyJson;
+    expect(schema).toBe(1);
+    expect(edits).toHaveLength(1);
+    expect(edits[0]).toMatchObject({ path: 'k.cu', transform: 'hoist', kernel: 'scale', line: 5, status: 'applied' });
+    expect(edits[0]?.obligations.every(({ status }) => status === 'proved' || status === 'assumed')).toBe(true);
+    expect(edits[0]?.diff).toContain('+++ b/k.cu');
+  });
+
+  test('--at with a site that is refused: exit 1, the obligation on standard error', () => {
+    const cwd = folderWith({ 'r.cu': REFUSED });
+    const result = divmod([...FORCED, '--at', '5', 'r.cu'], { cwd });
+    expect(result.code).toBe(1);
+    expect(result.stdout).toBe('');
+    expect(result.stderr).toMatch(/r\.cu:5: hoist/);
+  });
+
+  test('nothing to do is said aloud', () => {
+    const cwd = folderWith({ 'k.cu': '__global__ void k(int *a) { a[0] = 1; }\n' });
+    const result = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain('0 sites of hoist: 1 kernel in 1 file looked at');
+  });
+
+  test('standard input: the diff names the given file', () => {
+    const result = divmod([...FORCED, '-', '--stdin-filename', 'src/from-editor.cu'], { cwd: folderWith({}), input: HOISTABLE });
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain('--- a/src/from-editor.cu\n');
+    expect(divmod([...FORCED, '--write', '-'], { cwd: folderWith({}), input: HOISTABLE }).code).toBe(2);
+  });
+
+  test('--series writes one patch per site, and they apply one after the other', () => {
+    const two = `${HOISTABLE}${HOISTABLE.replace('scale', 'second')}`;
+    const cwd = gitFolder({ 'k.cu': two });
+    expect(divmod([...FORCED, '--series', 'patches', 'k.cu'], { cwd }).code).toBe(0);
+    const patches = readdirSync(join(cwd, 'patches')).sort();
+    expect(patches).toHaveLength(2);
+    for (const patch of patches) expect(spawnSync('git', ['apply', join('patches', patch)], { cwd }).status).toBe(0);
+    const stepwise = readFileSync(join(cwd, 'k.cu'), 'utf8');
+    writeFileSync(join(cwd, 'k.cu'), two);
+    divmod([...FORCED, '--write', 'k.cu'], { cwd });
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(stepwise);
+  });
+
+  test('// divmod: ignore is obeyed', () => {
+    const cwd = folderWith({ 'k.cu': HOISTABLE.replace('if (mode > 0) {', 'if (mode > 0) { // divmod: ignore') });
+    const result = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(result.stdout).toBe('');
+    expect(result.stderr).toContain('divmod: ignore');
+  });
+
+  test('a header that two sources include is edited once', () => {
+    const helper = HOISTABLE.replace('__global__ void scale', '__device__ void scale_all');
+    const source = (name: string): string => `#include "helper.cuh"\n__global__ void ${name}(float *o, const float *x, int n, int mode) { scale_all(o, x, n, mode); }\n`;
+    const cwd = folderWith({ 'helper.cuh': helper, 'a.cu': source('ka'), 'b.cu': source('kb') });
+    const result = divmod([...FORCED, '--format', 'json', 'a.cu', 'b.cu'], { cwd });
+    const applied = (JSON.parse(result.stdout) as ApplyJson).edits.filter((edit) => edit.status === 'applied');
+    expect(applied).toHaveLength(1);
+    expect(applied[0]?.path).toBe('helper.cuh');
+  });
+});

@@ -1,0 +1,115 @@
+/** What users get wrong, and what they get for it: a clear message, the exit code of docs/interface.md, the other files done. */
+import { describe, expect, test } from '@jest/globals';
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { divmod, folderWith, HOISTABLE } from './run-cli.js';
+
+const good = `__global__ void fine(float *a, int n) { int i = threadIdx.x; if (i < n) a[i] = 0.0f; }\n`;
+
+describe('files', () => {
+  test('a missing file alone: nothing could be read', () => {
+    const result = divmod(['audit', 'gone.cu'], { cwd: folderWith({}) });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain('gone.cu: no such file');
+    expect(result.stdout).toBe('');
+  });
+
+  test('a missing file among others: the others are done', () => {
+    const result = divmod(['audit', '--format', 'json', 'gone.cu', 'good.cu'], { cwd: folderWith({ 'good.cu': good }) });
+    expect(result.code).toBe(3);
+    expect(result.stderr).toContain('gone.cu: no such file');
+    const audit = JSON.parse(result.stdout) as { files: { path: string; status: string; kernels: { name: string }[] }[] };
+    expect(audit.files.map((file) => [file.path, file.status])).toEqual([['good.cu', 'ok'], ['gone.cu', 'failed']]);
+    expect(audit.files[0]?.kernels.map((kernel) => kernel.name)).toEqual(['fine']);
+  });
+
+  test('a binary file is named as such', () => {
+    const cwd = folderWith({ 'bin.cu': Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]), 'good.cu': good });
+    const alone = divmod(['audit', 'bin.cu'], { cwd });
+    expect(alone.code).toBe(2);
+    expect(alone.stderr).toMatch(/bin\.cu: .*not text/);
+    expect(divmod(['audit', 'bin.cu', 'good.cu'], { cwd }).code).toBe(3);
+  });
+
+  test('an empty file is read, and holds nothing', () => {
+    const result = divmod(['audit', 'empty.cu'], { cwd: folderWith({ 'empty.cu': '' }) });
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain('0 branches in 0 kernels');
+  });
+
+  test('a folder without CUDA', () => {
+    const result = divmod(['audit', '.'], { cwd: folderWith({ 'main.cpp': 'int main() {}\n' }) });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain('no CUDA sources');
+  });
+
+  test('a pattern that matches nothing', () => {
+    const result = divmod(['audit', 'src/**/*.cu'], { cwd: folderWith({}) });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain('no file matches');
+  });
+
+  test('unbalanced braces: said with a line, the neighbour file is done', () => {
+    const cwd = folderWith({ 'bad.cu': '__global__ void k(int *a) {\n  if (a[0]) {\n    a[1] = 2;\n', 'good.cu': good });
+    const result = divmod(['audit', '--format', 'json', 'bad.cu', 'good.cu'], { cwd });
+    expect(result.code).toBe(3);
+    const audit = JSON.parse(result.stdout) as { files: { path: string; status: string; kernels: { name: string; understood: boolean }[] }[] };
+    expect(audit.files.find((file) => file.path === 'good.cu')?.status).toBe('ok');
+    expect(audit.files.find((file) => file.path === 'bad.cu')?.status).not.toBe('ok');
+  });
+
+  test('10,000 nested parentheses neither crash nor hang', () => {
+    const deep = `__global__ void k(int *a) { a[0] = ${'('.repeat(10_000)}1${')'.repeat(10_000)}; }\n${good}`;
+    const result = divmod(['audit', 'deep.cu'], { cwd: folderWith({ 'deep.cu': deep }) });
+    expect([0, 3]).toContain(result.code);
+    expect(result.stdout).toContain('fine');
+  });
+
+  test('a line of 10 MB', () => {
+    const long = `${good}static const char text[] = "${'x'.repeat(10_000_000)}";\n`;
+    const result = divmod(['audit', 'long.cu'], { cwd: folderWith({ 'long.cu': long }) });
+    expect([0, 3]).toContain(result.code);
+    expect(result.stdout).toContain('fine');
+  }, 120_000);
+
+  test('a file that may not be read', () => {
+    if (process.getuid?.() === 0) return;
+    const cwd = folderWith({ 'secret.cu': good });
+    chmodSync(join(cwd, 'secret.cu'), 0);
+    expect(divmod(['audit', 'secret.cu'], { cwd }).stderr).toContain('permission denied');
+  });
+});
+
+describe('words', () => {
+  const cwd = folderWith({ 'good.cu': good, 'h.cu': HOISTABLE });
+  test.each([
+    [['audti', '.'], 'unknown command "audti" (did you mean "audit"?)'],
+    [['audit', '--kernal', 'x', '.'], 'unknown option --kernal (did you mean "kernel"?)'],
+    [['apply', '--transform', 'hosit', 'h.cu'], 'unknown transform "hosit" (did you mean "hoist"?)'],
+    [['apply', '--transform', 'hoist', '--kernel', 'scael', 'h.cu'], 'no kernel is called "scael" (did you mean "scale"?)'],
+    [['audit', '--kernel', 'fien', 'good.cu'], 'no kernel is called "fien" (did you mean "fine"?)'],
+    [['apply', 'h.cu'], 'which transform?'],
+    [['apply', '--transform', 'hoist', '--allow', 'noalais', 'h.cu'], 'unknown grant "noalais" (did you mean "noalias"?)'],
+    [['audit', '--format', 'jsn', 'good.cu'], '(did you mean "json"?)'],
+    [['audit', '--block', '4096', 'good.cu'], 'more than 1024 threads'],
+    [['audit', '--shard', '3/2', 'good.cu'], 'expected i/n'],
+    [['audit', '--fail-on', 'dta', 'good.cu'], '(did you mean "data"?)'],
+    [['audit', '--config', 'none.json', 'good.cu'], 'no such file'],
+    [['apply', '--transform', 'hoist', '--at', 'x', 'h.cu'], 'expected a whole number'],
+    [['apply', '--transform', 'hoist', '--write', '--check', 'h.cu'], 'contradicts'],
+    [['explain', 'good.cu'], 'expected FILE:LINE'],
+    [['explain', 'good.cu:999'], 'there is no line 999'],
+    [['transforms', 'peeel'], 'unknown transform "peeel"'],
+    [['merge', 'good.cu'], 'good.cu'],
+    [[], 'which command?'],
+  ])('%j', (args, message) => {
+    const result = divmod(args, { cwd });
+    expect(result.stderr).toContain(message);
+    expect(result.code).toBe(2);
+    expect(result.stdout).toBe('');
+  });
+
+  test('nothing was written by any of this', () => {
+    expect(readFileSync(join(cwd, 'h.cu'), 'utf8')).toBe(HOISTABLE);
+  });
+});
