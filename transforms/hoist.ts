@@ -37,7 +37,7 @@
  */
 import { atLeast, type Loop } from '../src/analysis/facts.js';
 import { copiesOf, emitHoist } from './hoist/emit.js';
-import { aroundCost, branchCost, estimateHoist, scopeOf } from './hoist/estimate.js';
+import { aroundCost, estimateHoist, paysForLanes, scopeOf } from './hoist/estimate.js';
 import { levelAt, type Level } from './hoist/legal.js';
 import { candidatesIn, type Branch, type Candidate } from './hoist/shape.js';
 import { excerpt, proved } from './lib/obligation.js';
@@ -75,7 +75,7 @@ function testCount(branch: Branch): number {
 function climbs(context: TransformContext, level: Level, inner: Loop | undefined): boolean {
   if (inner === undefined) return false;
   const scope = scopeOf(context, level.branch);
-  return atLeast(scope, 'warp') || aroundCost(context, level.loop, inner) < branchCost(context, level.branch, scope);
+  return atLeast(scope, 'warp') || paysForLanes(context, level.branch, aroundCost(context, level.loop, inner));
 }
 
 /** `header-droppable`: said wherever a copy would do nothing. Both loops are written where it does not hold. */
@@ -156,7 +156,8 @@ export const hoist: Transform<HoistShape> = {
   },
 
   estimate(site, context) {
-    return estimateHoist(context, site.shape.level, site.shape.loops);
+    const { level, loops } = site.shape;
+    return estimateHoist(context, level, loops, copiesOf(context, level).written.includes(false));
   },
 
   emit(site, context) {

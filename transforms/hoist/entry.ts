@@ -37,10 +37,12 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
   for (const use of uses) {
     const value = values.get(variableIn(use));
     if (value === undefined) continue;
-    if (!sameMeaning(facts, value, use, test)) return { kind: 'unknown', why: `the first value of ${use.name} changes its type when it is stored` };
+    const cast = sameMeaning(facts, value, use, test) ? '' : conversion(value.type, use.type);
+    if (cast === null) return { kind: 'unknown', why: `the type of ${use.name} or of its first value is not a known integer type` };
     if (facts.effects(value).assigns.size > 0) return { kind: 'unknown', why: `the first value of ${use.name} has effects` };
     const text = source.text.slice(value.span.start, value.span.end);
-    replacements.push({ span: use.span, text: value.kind === 'literal' || value.kind === 'ref' || value.kind === 'paren' ? text : `(${text})` });
+    const whole = value.kind === 'literal' || value.kind === 'ref' || value.kind === 'paren' || value.kind === 'coordinate' ? text : `(${text})`;
+    replacements.push({ span: use.span, text: `${cast}${whole}` });
     exprs.push(value);
   }
   for (const [variable, value] of values) {
@@ -145,6 +147,17 @@ function sameMeaning(facts: FunctionFacts, value: Expr, use: RefExpr, test: Expr
   if (constant === null || constant < 0n || constant > 0x7fffffffn || variable.kind !== 'int' || value.type.kind !== 'int') return false;
   const partner = partnerOf(test, use);
   return partner !== null && sameType(partner, variable);
+}
+
+const INT_NAMES: Readonly<Record<number, readonly [string, string]>> = {
+  8: ['signed char', 'unsigned char'], 16: ['short', 'unsigned short'], 32: ['int', 'unsigned'], 64: ['long long', 'unsigned long long'],
+};
+
+/** The cast that storing a value in a variable stands for; null if the types are not known integers. */
+function conversion(from: Type, to: Type): string | null {
+  if (from.kind !== 'int' || to.kind !== 'int') return null;
+  const name = INT_NAMES[to.bits]?.[to.signed ? 0 : 1];
+  return name === undefined ? null : `(${name})`;
 }
 
 /** Type of what the use is compared with, if it stands directly in a comparison. */

@@ -16,8 +16,8 @@ import { testsOf, type Branch } from './shape.js';
 /** Issued instructions of a branch that stays: compare, jump, and convergence bookkeeping where lanes may part. */
 const UNIFORM_BRANCH = 2;
 const LANE_BRANCH = 4;
-/** Counter, test and jump of a loop, per iteration. */
-const LOOP_HEAD = 3;
+/** Counter, test and jump of a loop, per iteration of a loop that the compiler unrolls by four. */
+export const LOOP_HEAD = 1;
 /** Arms up to this many instructions do not keep the compiler from unswitching. */
 const SMALL_ARMS = 64;
 
@@ -52,7 +52,16 @@ export function branchCost(context: TransformContext, branch: Branch, scope: Sco
   return cost;
 }
 
-export function estimateHoist(context: TransformContext, level: Level, path: readonly Stmt[]): Estimate {
+/**
+ * Lanes that part take both copies: the statements around the branch and the loop's head run twice, and the branch no more. `around` is
+ * what one loop alone adds, so that a second run, which sees the loops one by one, comes to the same answer.
+ */
+export function paysForLanes(context: TransformContext, branch: Branch, around: number): boolean {
+  return around + LOOP_HEAD < branchCost(context, branch, 'lane');
+}
+
+/** `dropped`: a copy that would do nothing is not written, so that nothing runs twice. */
+export function estimateHoist(context: TransformContext, level: Level, path: readonly Stmt[], dropped: boolean): Estimate {
   const { branch, loop } = level;
   const { facts } = context;
   const scope = scopeOf(context, branch);
@@ -63,7 +72,7 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   const uniform = atLeast(scope, 'warp');
   const perIteration = uniform
     ? { before: costs.around + LOOP_HEAD + tested + mean, after: costs.around + LOOP_HEAD + mean }
-    : { before: costs.around + LOOP_HEAD + tested + sum, after: 2 * costs.around + 2 * LOOP_HEAD + sum };
+    : { before: costs.around + LOOP_HEAD + tested + sum, after: (dropped ? 1 : 2) * (costs.around + LOOP_HEAD) + sum };
   const before = Math.round(perIteration.before * costs.trips);
   const after = Math.round(perIteration.after * costs.trips) + tested;
   const ratio = before / Math.max(1, after);
@@ -83,7 +92,9 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
       : 'the compiler does not see that the warp agrees; each copy of the loop runs without the test';
     return { ...base, speedup: round(1 + (high - 1) / 2), low: 1, high: round(high), pays: true, reason };
   }
-  const pays = costs.around < tested;
+  const first = path[0];
+  const innermost = first !== undefined && isLoop(first) ? aroundCost(context, first, branch.stmt) : costs.around;
+  const pays = dropped || paysForLanes(context, branch, innermost);
   const reason = pays
     ? 'lanes part once in front of the loop and no longer in every iteration'
     : `lanes take both copies, so the statements around the branch (about ${Math.round(costs.around)} instructions) run twice; the branch costs about ${tested}`;
@@ -97,13 +108,17 @@ function costsOf(context: TransformContext, { branch, loop }: Level, path: reado
   let trips = 1;
   // From the branch outwards: each loop's own statements, shared out over the iterations of the loops inside it.
   for (const outer of path) {
-    if (outer.kind !== 'for' && outer.kind !== 'while' && outer.kind !== 'do' && outer.kind !== 'range-for') continue;
+    if (!isLoop(outer)) continue;
     around += aroundCost(context, outer, inner) / trips;
     trips *= Math.max(1, facts.trips(outer).count);
     inner = outer;
     if (outer === loop) break;
   }
   return { around, test: testsOf(branch).reduce((cost, test) => cost + facts.cost(test).instructions, 0), arms: armCosts(context, branch), trips };
+}
+
+function isLoop(stmt: Stmt): stmt is Level['loop'] {
+  return stmt.kind === 'for' || stmt.kind === 'while' || stmt.kind === 'do' || stmt.kind === 'range-for';
 }
 
 function armCosts(context: TransformContext, branch: Branch): readonly number[] {
@@ -130,14 +145,10 @@ function branchless(context: TransformContext, branch: Extract<Branch, { kind: '
   });
 }
 
-/** Small arms, no barrier or collective, and no store that may change what the tests load. */
-function compilerUnswitches(context: TransformContext, { branch, loop }: Level, arms: number): boolean {
-  const { facts } = context;
-  const effects = facts.effects(loop);
-  if (arms > SMALL_ARMS || effects.barriers.length + effects.collectives.length + effects.unknownCalls.length + effects.asm.length > 0) return false;
-  const loads = testsOf(branch).flatMap((test) => facts.effects(test).accesses);
-  const stores = effects.accesses.filter((access) => access.kind !== 'read');
-  return !loads.some((load) => stores.some((store) => facts.mayAlias(load, store)));
+/** Small arms and no barrier or collective. (That no store meets what the tests load was proved before.) */
+function compilerUnswitches(context: TransformContext, { loop }: Level, arms: number): boolean {
+  const effects = context.facts.effects(loop);
+  return arms <= SMALL_ARMS && effects.barriers.length + effects.collectives.length + effects.unknownCalls.length + effects.asm.length === 0;
 }
 
 function round(value: number): number {

@@ -49,22 +49,23 @@ export function levelAt(context: TransformContext, branch: Branch, loops: readon
 
   const safe = safeEarly(context, cut, loop, evaluated, innerGuards.length > 0);
   const shared = movableShared(context, loop);
+  const invariant = conditionInvariant(context, evaluated, loop);
   const obligations: Obligation[] = [
     noGoto(context),
     notInMacro(context, [loop, cut.stmt, ...tests]),
     ownText(context, cut, loop),
     noDirectiveAcross(context, { start: statementStart(loop), end: loop.span.end }),
     atRunTime(context, cut),
-    conditionInvariant(context, evaluated, loop),
+    invariant,
     conditionPure(context, evaluated),
-    safe.obligation,
     noBarrierUnderDivergence(context, evaluated, effects, line),
     copySafe(context, [loop], new Set(shared.flatMap((stmt) => stmt.variables))),
-    namesResolve(context, tests, loop),
     alreadyDone(context, cut, loop),
     codeGrowth(context, cut, loop),
     contractionStable(context, loop),
   ];
+  // What a condition that changes would mean in front of the loop is of no interest.
+  if (invariant.status !== 'refuted') obligations.push(safe.obligation, namesResolve(context, tests, loop));
   if (cut.kind === 'switch') obligations.push(armsClosed(context, cut));
   if (cut.kind === 'ternary') obligations.push(armTypes(context, cut));
   if (shared.length > 0) obligations.push(sharedNamesFree(context, shared, loop));
@@ -105,11 +106,39 @@ function atRunTime(context: TransformContext, branch: Branch): Obligation {
     return refuted(id, line, 'the condition declares a variable', 'declare the variable in a statement of its own in front of the loop');
   }
   for (const test of testsOf(branch)) {
-    if (context.facts.scope(test).value === 'constant' && context.facts.scope(test).known) {
+    if (decidedByCompiler(context, test)) {
       return refuted(id, line, `${excerpt(context.unit.source, test)} is a constant: the compiler decides it and drops the other arm`);
     }
   }
   return proved(id, line, 'the condition is decided when the kernel runs');
+}
+
+/** The value is known when the kernel (or its instantiation) is compiled. */
+function decidedByCompiler(context: TransformContext, test: Expr): boolean {
+  if (context.facts.constant(test) !== null) return true;
+  let fixed = true;
+  walk(test, (node) => {
+    if (isStmt(node)) fixed = false;
+    else if (node.kind === 'ref') fixed &&= node.decl !== null && fixedDecl(context, node.decl);
+    else if (node.kind !== 'literal' && node.kind !== 'paren' && node.kind !== 'macro' && node.kind !== 'unary' && node.kind !== 'binary' && node.kind !== 'conditional'
+      && node.kind !== 'cast' && node.kind !== 'sizeof') fixed = false;
+    else if (node.kind === 'unary' && (node.op === '*' || node.op === '&')) fixed = false;
+    return fixed;
+  });
+  return fixed;
+}
+
+function fixedDecl(context: TransformContext, decl: Decl): boolean {
+  switch (decl.kind) {
+    case 'template-parameter': return decl.sort === 'value';
+    case 'enumerator': return true;
+    case 'variable': return decl.constexpr || (decl.type.const === true && decl.init !== null && context.facts.constant(decl.init) !== null);
+    case 'parameter': case 'function': case 'record': case 'enum': case 'typedef': return false;
+    default: {
+      const never: never = decl;
+      return never;
+    }
+  }
 }
 
 function conditionInvariant(context: TransformContext, evaluated: readonly Expr[], loop: Loop): Obligation {
@@ -122,8 +151,11 @@ function conditionInvariant(context: TransformContext, evaluated: readonly Expr[
     if (local !== null) return refuted(id, lineOf(context, expr), `${local.name} is declared in the loop`, `declare ${local.name} in front of the loop if its value is the same in every iteration`);
     const fact = context.facts.invariant(expr, loop);
     if (!fact.value) {
-      const reason = fact.because[0];
-      return refuted(id, reason?.line ?? lineOf(context, expr), reason?.text ?? `${excerpt(context.unit.source, expr)} may change in the loop`, 'load it into a variable in front of the loop if it does not change, or promise __restrict__');
+      // The first reason says what may change, the last one why.
+      const what = fact.because[0];
+      const why = fact.because.at(-1);
+      const text = what === undefined ? `${excerpt(context.unit.source, expr)} may change in the loop` : why === undefined || why === what ? what.text : `${what.text}: ${why.text}`;
+      return refuted(id, why?.line ?? lineOf(context, expr), text, 'load it into a variable in front of the loop if it does not change, or promise __restrict__');
     }
     under.push(...fact.under);
   }

@@ -204,7 +204,7 @@ export function operandsInvariant(context: TransformContext, exprs: readonly Exp
   for (const expr of exprs) {
     const fact = context.facts.invariant(expr, within);
     if (!fact.value) {
-      const reason = fact.because[0];
+      const reason = fact.because.at(-1);
       return refuted('operands-invariant', reason?.line ?? lineOf(context, expr), reason?.text ?? `${excerpt(context.unit.source, expr)} may change`);
     }
   }

@@ -9,6 +9,7 @@ export const GRANTS: readonly Grant[] = [
   { name: 'all-launches-visible', default: true, summary: 'the launches that divmod sees are all there are, if every file that can see the kernel is loaded' },
   { name: 'visible-instantiations', default: true, summary: 'the template instantiations that divmod sees are all there are' },
   { name: 'launch-shape', default: true, summary: 'blocks have the shape that the visible launches, an option or an annotation say' },
+  { name: 'index-range', default: true, summary: 'indices made of block and thread numbers do not wrap around in their integer type' },
   { name: 'noalias', default: false, summary: 'pointers of one address space with different names do not overlap' },
   { name: 'approximate', default: false, summary: 'results may differ in the last bits (reciprocals, reciprocal square roots)' },
   { name: 'reassociate', default: false, summary: 'floating sums may be taken in another order' },

@@ -29,6 +29,8 @@ export interface Site<S = unknown> {
   /** The branch it treats; its line is the line that `--at` selects and that results report. */
   readonly branch: Stmt | Expr;
   readonly line: number;
+  /** Lines of the other branches that it treats: `--at` takes them too. */
+  readonly alsoLines?: readonly number[];
   /** One line for people: `if (flat) leaves the loop over t`. */
   readonly summary: string;
   readonly shape: S;
