@@ -68,6 +68,8 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
     if (definition.kind === 'unknown') return null;
     if (definition.kind !== 'assignment' || definition.node === head.node) continue;
     updates.push(definition.node);
+    // Halving and doubling strides are the business of reductions.
+    if (scales(definition.node)) return null;
     const one = movesBy(facts, loop, definition.node, variable);
     direction = direction === null || direction === one ? one : 0;
   }
@@ -78,6 +80,16 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
     nonNegative: startsAtZero,
     monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
   };
+}
+
+function scales(node: Expr): boolean {
+  return node.kind === 'assign' && (node.op === '*' || node.op === '/' || node.op === '<<' || node.op === '>>' || (node.op === null && scalesBy(node.value)));
+}
+
+function scalesBy(value: Expr): boolean {
+  let inner = value;
+  while (inner.kind === 'paren') inner = inner.inner;
+  return inner.kind === 'binary' && ['*', '/', '<<', '>>', '%', '&'].includes(inner.op);
 }
 
 interface Head { readonly value: Expr | null; readonly node: Expr | null }

@@ -251,28 +251,37 @@ export class Reader {
     const known = this.symbols.get(key);
     if (known !== undefined) return exactly(symbol(known), type);
     for (const inner of this.facts.loops(expr)) {
+      // Without a counter of its own the loop is one of the nest.
+      if (inner === this.loop && this.counter !== null) break;
+      const value = this.innerLoop(inner, decl, type, key);
+      if (value !== null) return value;
       if (inner === this.loop) break;
-      const induction = describeLoop(this.facts, inner);
-      if (!induction.simple || induction.counter !== decl || induction.start === null || induction.step.kind !== 'add' || !induction.testedOnEntry) continue;
-      if (!induction.boundInvariant.value || induction.comparison === '!=') continue;
-      const start = this.read(induction.start);
-      const bound = this.read(induction.bound);
-      if (start === null || bound === null || !start.exact || !bound.exact) continue;
-      const amount = induction.step.constant ?? (induction.step.amount === null ? 1n : null);
-      const positive = amount !== null ? amount > 0n : this.growsBy(induction.step.amount);
-      if (!positive) continue;
-      const up = induction.step.sign === 1;
-      const last = induction.comparison === '<' ? subtract(bound.poly, constant(1n)) : induction.comparison === '>' ? add(bound.poly, constant(1n)) : bound.poly;
-      if (up !== (induction.comparison === '<' || induction.comparison === '<=')) continue;
-      const [low, high] = up ? [start.poly, last] : [last, start.poly];
-      const [lowest, highest] = [interval(low).low, interval(high).high];
-      const sym: Sym = {
-        key, role: 'inner', text: decl.name, type, extent: { low, high },
-        low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
-      };
-      return exactly(symbol(this.intern(sym)), type);
     }
     return this.fail(expr, `${expr.name} changes while the loop runs`, 'operands-invariant');
+  }
+
+  private innerLoop(inner: Loop, decl: Variable, type: IntegerType, key: string): Reading | null {
+    const induction = describeLoop(this.facts, inner);
+    if (!induction.simple || induction.counter !== decl || induction.start === null || induction.step.kind !== 'add' || !induction.testedOnEntry) return null;
+    if (!induction.boundInvariant.value || induction.comparison === '!=') return null;
+    const start = this.read(induction.start);
+    const bound = this.read(induction.bound);
+    const common = bound === null ? null : this.convert(bound, commonType(type, bound.type), induction.bound);
+    const first = start === null ? null : this.convert(start, type, induction.start);
+    if (start === null || bound === null || first === null || !first.exact || common === null || !common.exact) return null;
+    const amount = induction.step.constant ?? (induction.step.amount === null ? 1n : null);
+    const positive = amount !== null ? amount > 0n : this.growsBy(induction.step.amount);
+    const up = induction.step.sign === 1;
+    if (!positive || up !== (induction.comparison === '<' || induction.comparison === '<=')) return null;
+    // An unsigned counter must not step over the end of its type.
+    if (!type.signed && !(amount === 1n && (induction.comparison === '<' || induction.comparison === '>'))) return null;
+    const last = induction.comparison === '<' ? subtract(bound.poly, constant(1n)) : induction.comparison === '>' ? add(bound.poly, constant(1n)) : bound.poly;
+    const [low, high] = up ? [start.poly, last] : [last, start.poly];
+    const [lowest, highest] = [interval(low).low, interval(high).high];
+    return exactly(symbol(this.intern({
+      key, role: 'inner', text: decl.name, type, extent: { low, high },
+      low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
+    })), type);
   }
 
   private growsBy(amount: Expr | null): boolean {

@@ -1,0 +1,146 @@
+/**
+ * The obligations of a peel, each with what was found.
+ */
+import { walk } from '../../src/analysis/children.js';
+import { atLeast, type Scope } from '../../src/analysis/facts.js';
+import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
+import { contractionStable, copySafe, excerpt, lineOf, namesFree, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
+import { jumpsOf } from '../lib/loops.js';
+import { extentOf } from '../lib/text.js';
+import type { Obligation, TransformContext } from '../lib/types.js';
+import { isRepeatable, type PeelableLoop } from './counters.js';
+import { finishedBeside } from './finished.js';
+import type { PeelProblem } from './range.js';
+import { visitLive, type Decisions } from './simplify.js';
+import { runTexts, type PeelPlan } from './write.js';
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
+  'bound-exact': 'write the guard as a sum of the counter, thread coordinates and values fixed before the loop',
+  'induction-simple': 'step a signed counter in one direction, in the head of the loop or behind the guard',
+  'operands-invariant': 'copy what the guard compares with into a local variable before the loop',
+  'types-known': 'make the declaration visible, e.g. with --include',
+};
+
+/** For a loop whose guards could not be solved. */
+export function problemObligations(context: TransformContext, problem: PeelProblem): readonly Obligation[] {
+  const { guard, id, text } = problem;
+  const line = lineOf(context, guard.comparison);
+  const said = `${excerpt(context.unit.source, guard.comparison)}: ${text}`;
+  const done = alreadyDone(context, problem.loop);
+  const main = id === 'induction-simple' || id === 'operands-invariant' ? refuted(id, line, said, REMEDIES[id] ?? null) : unknown(id, line, said, REMEDIES[id] ?? null);
+  return done.status === 'proved' ? [noGoto(context), main] : [noGoto(context), done, main];
+}
+
+export function planObligations(context: TransformContext, plan: PeelPlan): readonly Obligation[] {
+  const { loop, guards } = plan;
+  const line = lineOf(context, loop);
+  const texts = plan.kind === 'range' ? runTexts(context, plan) : null;
+  const comparisons = guards.map((guard) => guard.comparison);
+  return [
+    noGoto(context),
+    noDirectiveAcross(context, extentOf(context.unit.source, loop)),
+    notInMacro(context, [loop, ...comparisons]),
+    typesKnown(context, comparisons),
+    namesFree(context, texts?.names ?? [], line),
+    proved('names-resolve', line, 'the bound is written with names that stand in scope before the loop'),
+    proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
+    copySafe(context, [loop]),
+    guardExact(context, plan),
+    boundExact(context, plan, texts?.declarations ?? null),
+    boundScope(context, plan),
+    inductionSimple(context, plan),
+    exitsSkipRest(context, plan),
+    alreadyDone(context, loop),
+    contractionStable(context, loop),
+  ];
+}
+
+function guardExact(context: TransformContext, plan: PeelPlan): Obligation {
+  const [guard] = plan.guards;
+  const line = lineOf(context, guard?.comparison ?? plan.loop);
+  if (plan.assumed) return assumed('guard-exact', 'index-range', line, 'the comparison is the mathematical one if block and thread numbers do not wrap around in their type');
+  return proved('guard-exact', line, plan.guards.length === 1 ? 'the comparison is the mathematical one: neither side can wrap around while it is decided' : 'the comparisons are the mathematical ones: no side can wrap around while they are decided');
+}
+
+function boundExact(context: TransformContext, plan: PeelPlan, declarations: readonly string[] | null): Obligation {
+  const line = lineOf(context, plan.loop);
+  if (plan.kind === 'version') return proved('bound-exact', line, 'the tests hold at the worst thread of the block and the worst iteration, without overflow');
+  if (declarations === null) return unknown('bound-exact', line, 'no integer type of C++ holds the bound for all values of its parts', REMEDIES['bound-exact'] ?? null);
+  return proved('bound-exact', line, `the bound is taken over all threads of the block and cannot overflow${declarations.length === 0 ? '' : `: ${declarations.at(-1) ?? ''}`}`);
+}
+
+/** The narrowest group that agrees on which run an iteration belongs to. */
+export function scopeOfRuns(context: TransformContext, plan: PeelPlan): Scope {
+  if (plan.ownBound) return 'lane';
+  if (plan.kind === 'version') return 'block';
+  const { facts } = context;
+  let found: RefExpr | null = null;
+  const condition = plan.loop.condition;
+  for (const root of [condition, plan.guards[0]?.comparison ?? null, ...plan.counter.updates]) {
+    if (root === null || found !== null) continue;
+    walk(root, (node) => {
+      if (node.kind === 'ref' && node.decl === plan.counter.variable) found ??= node;
+      return found === null;
+    });
+  }
+  if (found === null) return 'lane';
+  const verdict = facts.scope(found);
+  return verdict.known ? verdict.value : 'lane';
+}
+
+function boundScope(context: TransformContext, plan: PeelPlan): Obligation {
+  const { facts } = context;
+  const line = lineOf(context, plan.loop);
+  const effects = facts.effects(plan.loop.body);
+  const scope = scopeOfRuns(context, plan);
+  const [barrier] = effects.barriers;
+  const [collective] = effects.collectives;
+  const [call] = effects.unknownCalls;
+  if (atLeast(scope, 'block')) return proved('bound-scope', line, 'the whole block goes from run to run together');
+  if (barrier !== undefined) return refuted('bound-scope', lineOf(context, barrier), `${excerpt(context.unit.source, barrier)} in the loop needs a bound that is one for the block`, 'count with a variable that is the same for all threads of the block');
+  if (call !== undefined) return unknown('bound-scope', lineOf(context, call), `${excerpt(context.unit.source, call)} may hold a barrier, and the bound is not one for the block`, 'make the definition of the function visible');
+  if (collective !== undefined && !atLeast(scope, 'warp')) return refuted('bound-scope', lineOf(context, collective), `${excerpt(context.unit.source, collective)} in the loop needs a bound that is one for the warp`, 'count with a variable that is the same for all lanes');
+  return proved('bound-scope', line, scope === 'warp' ? 'a warp goes from run to run together, and no barrier stands in the loop' : 'lanes may change runs on their own: no barrier and no collective stands in the loop');
+}
+
+function inductionSimple(context: TransformContext, plan: PeelPlan): Obligation {
+  const line = lineOf(context, plan.loop);
+  const { condition } = plan.loop;
+  if (condition === null || !isRepeatable(context.facts, condition)) {
+    return refuted('induction-simple', line, 'the test of the loop has effects or reads what may change, so it may not be taken once more', 'test a local variable');
+  }
+  if (plan.kind === 'version') return proved('induction-simple', line, 'the loops count from their starts to their bounds');
+  const { counter } = plan;
+  const way = counter.direction === 1 ? 'upwards' : 'downwards';
+  if (plan.needsMonotone && !counter.monotone) return refuted('induction-simple', line, `${counter.variable.name} may move both ways or wrap around`, REMEDIES['induction-simple'] ?? null);
+  return proved('induction-simple', line, plan.needsMonotone ? `${counter.variable.name} moves ${way} only and keeps its value from the test to the guards` : `${counter.variable.name} keeps its value from the test to the guards`);
+}
+
+/** Leaving one run must not enter the next. */
+function exitsSkipRest(context: TransformContext, plan: PeelPlan): Obligation {
+  const line = lineOf(context, plan.loop);
+  if (plan.kind === 'version') return proved('exits-skip-rest', line, 'only one of the copies runs');
+  for (const run of plan.runs.slice(0, -1)) {
+    const exit = liveBreak(context, plan.loop, run.decisions);
+    if (exit !== null) return refuted('exits-skip-rest', lineOf(context, exit), 'a break leaves a run that is not the last: the next one would go on', 'leave the function instead, or make the exit part of the loop\'s test');
+  }
+  return proved('exits-skip-rest', line, 'no run but the last is left by a break');
+}
+
+function liveBreak(context: TransformContext, loop: PeelableLoop, decisions: Decisions): BreakStmt | null {
+  const breaks = new Set(jumpsOf(loop.body).filter((jump) => jump.kind === 'break'));
+  let found: BreakStmt | null = null;
+  visitLive(context.facts, loop.body, decisions, (stmt) => {
+    if (stmt.kind === 'break' && breaks.has(stmt)) found ??= stmt;
+  });
+  return found;
+}
+
+function alreadyDone(context: TransformContext, loop: PeelableLoop): Obligation {
+  const other = finishedBeside(context.facts, loop);
+  const line = lineOf(context, loop);
+  if (other === null) return proved('already-done', line, 'no loop beside it equals it up to the guards');
+  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} is this one without the guards`);
+}
+

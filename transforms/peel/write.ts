@@ -1,0 +1,246 @@
+/**
+ * The text of the runs.
+ *
+ *     for (int k = 0; k < K; k += T) {         int k = 0;
+ *         if (k + tx < K) A                    const int kFull = K > reach ? K - reach : 0;
+ *         B                            →       for (; k < kFull; k += T) { A B }
+ *     }                                        for (; k < K; k += T) { if (k + tx < K) A; B }
+ *
+ * A counter that the head declares moves in front of the loops, into braces of its own if its name means something else there. The
+ * run that keeps all guards stays where the loop stood, its body untouched.
+ */
+import type { Edit, FileSpan, Span } from '../../src/source/types.js';
+import { unreachable, type Expr, type VariableDecl } from '../../src/syntax/tree.js';
+import { mayStandBefore, placeOf } from '../lib/place.js';
+import { chainText, copyText, extentOf, freshName, indentAt, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import type { Change, TransformContext } from '../lib/types.js';
+import { boundOf, type Declaration, type Namer } from './bound.js';
+import { print, typeName, typeOf, type Cpp } from './cpp.js';
+import type { PeelableLoop } from './counters.js';
+import type { RangePlan, Run, RunTest } from './range.js';
+import { integerType } from './reading.js';
+import { simplify } from './simplify.js';
+import type { VersionPlan } from './version.js';
+
+export type PeelPlan = RangePlan | VersionPlan;
+
+/** What stands in front of the runs, and their tests. */
+export interface RunTexts {
+  readonly declarations: readonly string[];
+  /** One for each run; null where the run has no test of its own. */
+  readonly tests: readonly (string | null)[];
+  readonly names: readonly string[];
+}
+
+/** Names, constants and tests of the runs; null if a bound has no C++ type that holds it. */
+export function runTexts(context: TransformContext, plan: RangePlan): RunTexts | null {
+  const { source } = context.unit;
+  const taken = new Set<string>();
+  const name: Namer = (wish) => {
+    const fresh = freshName(source, wish, taken);
+    taken.add(fresh);
+    return fresh;
+  };
+  const shadowed = isShadowed(context);
+  const declarations: string[] = [];
+  const written: { readonly test: RunTest; readonly text: string }[] = [];
+  const tests: (string | null)[] = [];
+  for (const run of plan.runs) {
+    if (run.test === null) { tests.push(null); continue; }
+    const { test } = run;
+    const same = written.find((other) => sameBound(other.test, test));
+    if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
+    const bound = boundOf(test.changes, test.nearest, name, clamps(plan, test));
+    if (bound === null || !comparable(plan, test, bound.value)) return null;
+    const value = plain(plan, bound.value);
+    const inline = value.kind === 'number' || value.kind === 'symbol';
+    for (const declaration of bound.declarations) declarations.push(declarationText(declaration, shadowed));
+    let text = print(value, shadowed);
+    if (!inline) {
+      const declared: Declaration = { name: name(wishFor(context, plan, run)), value };
+      declarations.push(declarationText(declared, shadowed));
+      text = declared.name;
+    }
+    written.push({ test, text });
+    tests.push(`${plan.sym.text} ${test.side} ${text}`);
+  }
+  return { declarations, tests, names: [...taken] };
+}
+
+function clamps(plan: RangePlan, test: RunTest): boolean {
+  return plan.nonNegative || test.side === '>=';
+}
+
+function sameBound(a: RunTest, b: RunTest): boolean {
+  return a.changes.length === b.changes.length && a.nearest === b.nearest && a.changes.every((change, i) => change === b.changes[i]);
+}
+
+/** The test compares exactly: a counter that may be negative needs a signed bound. */
+function comparable(plan: RangePlan, test: RunTest, value: Cpp): boolean {
+  const type = integerType(plan.counter.variable.type);
+  if (type === null) return false;
+  if (plan.nonNegative && clamps(plan, test)) return true;
+  return type.signed && typeOf(value).signed;
+}
+
+/** `n > 0 ? n : 0` is `n` where counter and bound are signed. */
+function plain(plan: RangePlan, value: Cpp): Cpp {
+  const type = integerType(plan.counter.variable.type);
+  if (value.kind !== 'positive' || value.right.kind !== 'number' || value.right.value !== 0n || value.then !== value.left) return value;
+  const signed = type !== null && type.signed && typeOf(value.left).signed;
+  return signed || (value.left.kind === 'symbol' && value.left.sym.low >= 0n) ? value.left : value;
+}
+
+function wishFor(context: TransformContext, plan: RangePlan, run: Run): string {
+  const { source } = context.unit;
+  const text = textOf(source, context.facts.function.span);
+  const snake = (text.match(/\b[a-z][a-z0-9]*_[a-z0-9_]+\b/g) ?? []).length;
+  const camel = (text.match(/\b[a-z]+[A-Z]\w*\b/g) ?? []).filter((word) => !/^(?:thread|block|grid)(?:Idx|Dim)$/.test(word)).length;
+  const decided = run.decisions.size > 0;
+  const first = plan.runs[0] === run;
+  const word = decided ? 'full' : first ? 'safe' : 'end';
+  return camel > snake ? `${plan.sym.text}${word.charAt(0).toUpperCase()}${word.slice(1)}` : `${plan.sym.text}_${word}`;
+}
+
+function declarationText({ name, value }: Declaration, shadowed: boolean): string {
+  return `const ${typeName(typeOf(value))} ${name} = ${print(value, shadowed)};`;
+}
+
+/** True if `min` and `max` may not be CUDA's own here. */
+function isShadowed(context: TransformContext): boolean {
+  const { unit } = context;
+  return ['min', 'max'].some((name) => unit.macros.has(name) || unit.functions.some((fn) => fn.name === name && fn.owner === null));
+}
+
+// --------------------------------------------------------------------------------------------------------------- edits
+
+export function writePlan(context: TransformContext, plan: PeelPlan): Change {
+  switch (plan.kind) {
+    case 'range': return writeRuns(context, plan);
+    case 'version': return writeVersions(context, plan);
+    default: return unreachable(plan);
+  }
+}
+
+/** Variables of a `for` head that later runs need too. */
+export function headVariables(loop: PeelableLoop): readonly VariableDecl[] {
+  return loop.kind === 'for' && loop.init.kind === 'declare' ? loop.init.variables : [];
+}
+
+function writeRuns(context: TransformContext, plan: RangePlan): Change {
+  const { loop, runs } = plan;
+  const { source } = context.unit;
+  const texts = runTexts(context, plan);
+  if (texts === null) return { edits: [], reads: [] };
+  const region = extentOf(source, loop);
+  const reads = readsOf(context, plan, region);
+  const file = source.realPath;
+  const heads = runs.map((run, i) => headOf(context, plan, run, texts.tests[i] ?? null, i, runs.length));
+  const only = runs.length === 1 ? runs[0] : undefined;
+  if (only !== undefined) {
+    const edits = [...(heads[0] ?? []), ...simplify(context.facts, loop.body, only.decisions)];
+    return { edits: edits.map(({ span, text }) => ({ file, span, text })), reads };
+  }
+  const moved = headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
+  const parent = context.facts.parent(loop);
+  const inList = parent !== null && parent.kind === 'compound';
+  const braces = !inList || (moved.length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
+  // What stands where the loop stood: the last run that keeps all guards, else the last.
+  const keeps = runs.map((run) => run.decisions.size === 0);
+  const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
+  const place = placeOf(context, loop, braces);
+  const shift: Shift = { from: indentAt(source, region.start), to: place.indent };
+  const copy = (run: Run, i: number): string => copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
+  const joint = `\n${place.indent}`;
+  if (braces) {
+    const pieces = [...moved, ...texts.declarations, ...runs.map(copy)];
+    return { edits: [...place.edits, { file, span: place.span, text: `${place.before}${pieces.join(joint)}${place.after}` }], reads };
+  }
+  const before = [...moved, ...texts.declarations, ...runs.slice(0, stays).map(copy)];
+  const after = runs.slice(stays + 1).map((run, i) => copy(run, stays + 1 + i));
+  const kept = runs[stays];
+  const edits: Edit[] = [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));
+  if (before.length > 0) edits.push({ file, span: { start: region.start, end: region.start }, text: before.map((piece) => `${piece}${joint}`).join('') });
+  if (after.length > 0) edits.push({ file, span: { start: region.end, end: region.end }, text: after.map((piece) => `${joint}${piece}`).join('') });
+  return { edits, reads };
+}
+
+/** What changes in the head of the loop for one of the runs. */
+function headOf(context: TransformContext, plan: RangePlan, run: Run, test: string | null, index: number, count: number): readonly Replacement[] {
+  const { loop } = plan;
+  if (loop.condition === null) return [];
+  const edits: Replacement[] = [];
+  // The head's initialiser runs once: a declaration in front of the first run, an assignment in its head.
+  if (loop.kind === 'for' && count > 1 && loop.init.kind !== 'empty' && (loop.init.kind === 'declare' || index > 0)) {
+    edits.push({ span: { start: loop.headSpan.start + 1, end: loop.condition.span.start }, text: '; ' });
+  }
+  if (test !== null) {
+    const { source } = context.unit;
+    if (!run.keepsLoopTest) edits.push({ span: loop.condition.span, text: test });
+    else if (needsParentheses(loop.condition)) edits.push({ span: loop.condition.span, text: `(${textOf(source, loop.condition.span)}) && ${test}` });
+    else edits.push({ span: { start: loop.condition.span.end, end: loop.condition.span.end }, text: ` && ${test}` });
+  }
+  return edits;
+}
+
+function needsParentheses(expr: Expr): boolean {
+  return expr.kind === 'assign' || expr.kind === 'conditional' || (expr.kind === 'binary' && (expr.op === '||' || expr.op === ','));
+}
+
+function writeVersions(context: TransformContext, plan: VersionPlan): Change {
+  const { loop } = plan;
+  const { source } = context.unit;
+  const shadowed = isShadowed(context);
+  const region = extentOf(source, loop);
+  const style = styleOf(source, context.facts.function);
+  const place = placeOf(context, loop);
+  const inner = place.indent + style.unit;
+  const shift: Shift = { from: indentAt(source, region.start), to: inner };
+  const tests = plan.tests.map(({ left, op, right }) => testText(left, op, right, shadowed));
+  const fast = copyText(source, region, shift, simplify(context.facts, loop.body, plan.decisions, shift));
+  const whole = copyText(source, region, shift);
+  const text = chainText(style, place.indent, [
+    { head: `if${style.keywordSpace}(${tests.join(' && ')})`, lines: inner + fast },
+    { head: null, lines: inner + whole },
+  ]);
+  return {
+    edits: [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${text}${place.after}` }],
+    reads: readsOf(context, plan, region),
+  };
+}
+
+/** The side that varies first: `x + R < n`, `x >= R`. */
+function testText(left: Cpp, op: '<' | '<=', right: Cpp, shadowed: boolean): string {
+  const [a, b] = [print(left, shadowed), print(right, shadowed)];
+  const simple = (expr: Cpp): boolean => expr.kind === 'number' || expr.kind === 'symbol';
+  return simple(left) && !simple(right) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+}
+
+function readsOf(context: TransformContext, plan: PeelPlan, region: Span): readonly FileSpan[] {
+  const { source } = context.unit;
+  const reads: FileSpan[] = [{ file: source.realPath, start: region.start, end: region.end }];
+  for (const guard of plan.guards) {
+    const definitions = new Set<VariableDecl>();
+    collectDefinitions(guard.comparison, definitions);
+    for (const decl of definitions) reads.push({ file: decl.file, start: decl.span.start, end: decl.span.end });
+  }
+  return reads;
+}
+
+/** Declarations with an initialiser that the guard's meaning rests on. */
+function collectDefinitions(expr: Expr, found: Set<VariableDecl>): void {
+  switch (expr.kind) {
+    case 'ref':
+      if (expr.decl !== null && expr.decl.kind === 'variable' && expr.decl.init !== null && !found.has(expr.decl)) {
+        found.add(expr.decl);
+        collectDefinitions(expr.decl.init, found);
+      }
+      return;
+    case 'paren': collectDefinitions(expr.inner, found); return;
+    case 'macro': collectDefinitions(expr.expanded, found); return;
+    case 'unary': collectDefinitions(expr.operand, found); return;
+    case 'cast': collectDefinitions(expr.operand, found); return;
+    case 'binary': collectDefinitions(expr.left, found); collectDefinitions(expr.right, found); return;
+    default: return;
+  }
+}
