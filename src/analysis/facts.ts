@@ -227,6 +227,8 @@ export interface FunctionFacts {
   range(expr: Expr): Range;
   /** Exact lanes for which a condition holds; null if the shape is unknown or it depends on more than coordinates and constants. */
   laneSet(condition: Expr): LaneSet | null;
+  /** The same for a block shape that is only assumed: for estimates, never for proofs. */
+  laneSetIn?(condition: Expr, shape: BlockShape): LaneSet | null;
 
   /** Definitions that reach this use. */
   definitions(use: RefExpr): readonly Definition[];

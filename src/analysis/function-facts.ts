@@ -14,7 +14,7 @@ import { costOf } from './cost.js';
 import { effectsOf } from './effects.js';
 import type { Env } from './env.js';
 import type {
-  Affine, BlockFact, BranchSite, Context, Cost, Definition, Effects, Fact, FunctionFacts, LaneSet, Loop, MemoryAccess, Range, Reason, Variable, Verdict,
+  Affine, BlockFact, BlockShape, BranchSite, Context, Cost, Definition, Effects, Fact, FunctionFacts, LaneSet, Loop, MemoryAccess, Range, Reason, Variable, Verdict,
 } from './facts.js';
 import { invariantWithin } from './invariant.js';
 import { laneSetOf } from './lane-sets.js';
@@ -172,6 +172,10 @@ export class Facts implements FunctionFacts {
     const made = shape === null || shape.x * shape.y * shape.z > 1024 ? null : laneSetOf(condition, shape, this.first);
     this.lanes.set(condition, made);
     return made;
+  }
+
+  laneSetIn(condition: Expr, shape: BlockShape): LaneSet | null {
+    return laneSetOf(condition, shape, this.first);
   }
 
   // ----------------------------------------------------------------------------------------------------------- def-use

@@ -35,6 +35,8 @@ export interface BranchFinding {
     readonly lostSlots: number;
     readonly provider: 'static' | 'ptx' | 'sass' | 'profile';
     readonly predicated: boolean;
+    /** How often a thread gets there: the product of the trip counts around it. `lostSlots` counts all of them. */
+    readonly executions?: number;
   };
   readonly advice: 'leave' | 'consider';
   readonly reason: string;

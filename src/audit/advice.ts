@@ -1,0 +1,53 @@
+/**
+ * Whether a branch is worth a look, and why. Thresholds are the seeds': a boundary guard that runs once per thread and cuts fewer than 1/128 of the warps
+ * is left alone, below 0.1% not even a transform is mentioned; short arms are predicated. What to do about a branch is the plan's work.
+ */
+import type { BranchSite } from '../analysis/facts.js';
+import type { BranchCost } from './branch-cost.js';
+import type { Classification } from './classify.js';
+import type { Divergence } from './divergence.js';
+import { runsOnce, type Frame } from './frame.js';
+
+export interface Advice { readonly advice: 'leave' | 'consider'; readonly reason: string }
+
+const RARE = 1 / 128;
+const NOT_WORTH_MENTIONING = 0.001;
+/** Fewer lost issue slots per warp than this cannot be measured. */
+const FEW_SLOTS = 8;
+const IF_ISSUE_LIMITED = 'a gain only where issue slots, not memory, limit the kernel';
+
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value === 0 ? '0' : value < 0.01 ? value.toExponential(1) : value.toPrecision(2)}%`;
+}
+
+export function adviseOn(site: BranchSite, found: Classification, divergence: Divergence, cost: BranchCost, frame: Frame): Advice {
+  const leave = (reason: string): Advice => ({ advice: 'leave', reason });
+  const consider = (reason: string): Advice => ({ advice: 'consider', reason: `${reason}; ${IF_ISSUE_LIMITED}` });
+  const once = runsOnce(frame, site.node);
+  const isLoop = site.kind === 'for' || site.kind === 'while' || site.kind === 'do';
+  switch (found.class) {
+    case 'uniform':
+      return leave(found.verdict.value === 'constant' ? 'decided when compiled, or the same everywhere: no divergence' : `one value in each ${found.verdict.value}: whole warps go one way`);
+    case 'unknown': return leave(`rests on what was not understood: ${found.verdict.unknown ?? 'unknown text'}`);
+    case 'boundary':
+      if (isLoop) {
+        return divergence.rate < RARE ? leave(`trip counts of lanes differ by one at most; about ${percent(divergence.rate)} of the tests divide a warp`) : consider(`the end of the loop divides ${percent(divergence.rate)} of the warps`);
+      }
+      if (once) {
+        if (divergence.rate < NOT_WORTH_MENTIONING) return leave(`boundary of the work, once per thread: about ${percent(divergence.rate)} of the warps diverge`);
+        if (divergence.rate < RARE) return leave(`boundary of the work, once per thread: ${percent(divergence.rate)} of the warps diverge (${divergence.how}), below 1/128`);
+        return consider(`boundary of the work cuts ${percent(divergence.rate)} of the warps (${divergence.how})`);
+      }
+      return consider(`the guard runs in every iteration although only the edge of the work needs it${cost.cost.predicated ? '; its arms are predicated, the test is not free' : ''}`);
+    case 'geometry':
+      if (cost.cost.predicated) return leave('the arms are short enough to be predicated');
+      if (divergence.rate === 0) return leave('no warp of the assumed block divides');
+      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${cost.cost.lostSlots} issue slots lost per warp: too few to matter`);
+      return consider(`${percent(divergence.rate)} of the warps diverge (${divergence.how}), about ${cost.cost.lostSlots} issue slots lost per warp`);
+    case 'data':
+      if (cost.cost.predicated) return leave('the arms are short enough to be predicated');
+      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${cost.cost.lostSlots} issue slots lost per warp: too few to matter`);
+      return consider(`depends on data: about ${cost.cost.lostSlots} issue slots lost per warp (${divergence.how}); measure how lanes really go`);
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * The audit: every branch of every kernel, and of what the kernel calls, with class, reasons, divergence, cost and advice.
+ *
+ * A branch of a device function is listed under each kernel that reaches it, once for each context that differs in what is said about it; the first call
+ * path that leads there is named. Chains of reasons are found when they are read, so an audit that only counts does not pay for them.
+ */
+import { branchesOf } from '../analysis/branches.js';
+import { calleesOf } from '../analysis/call-sites.js';
+import type { Analysis, AnalysisOptions, BlockFact, BranchSite, Costs, FunctionFacts, Probabilities, Verdict } from '../analysis/facts.js';
+import { indexFunction } from '../analysis/function-index.js';
+import type { Problem } from '../source/types.js';
+import type { CallExpr, FunctionDecl, Unit } from '../syntax/tree.js';
+import { adviseOn } from './advice.js';
+import { branchCost } from './branch-cost.js';
+import { Ids, normalised } from './branch-id.js';
+import { classify, type Classification } from './classify.js';
+import { divergenceOf } from './divergence.js';
+import { kernelFrame, type Frame } from './frame.js';
+import type { BranchFinding, FileAudit, Hazard, KernelAudit } from './types.js';
+
+export interface AuditOptions {
+  /** Which kernels, by name; all by default. */
+  readonly kernel?: (name: string) => boolean;
+  /** Real paths to audit; all roots of the program by default. */
+  readonly files?: readonly string[];
+  readonly analysis?: AnalysisOptions;
+  readonly probabilities?: Probabilities | null;
+  readonly costs?: Costs | null;
+  /** Finds the hazards of a kernel; none by default. */
+  readonly hazards?: ((kernel: FunctionFacts, analysis: Analysis) => readonly Hazard[]) | null;
+}
+
+/** Call chains longer than this are cut: what lies deeper is reported where a shorter chain reaches it. */
+const MAX_DEPTH = 12;
+/** Findings of one kernel, against unfoldings that explode. */
+const MAX_FINDINGS = 20_000;
+
+/** Audits files of the program that the analysis is about. */
+export function auditProgram(analysis: Analysis, options: AuditOptions = {}): readonly FileAudit[] {
+  const { units } = analysis.program;
+  const wanted = options.files ?? [...units.keys()];
+  const audits: FileAudit[] = [];
+  for (const path of wanted) {
+    const unit = units.get(path);
+    if (unit !== undefined) audits.push(auditFile(unit, analysis, options));
+  }
+  return audits;
+}
+
+export function auditFile(unit: Unit, analysis: Analysis, options: AuditOptions = {}): FileAudit {
+  const kernels: KernelAudit[] = [];
+  const problems: Problem[] = [...unit.problems];
+  const accepts = options.kernel ?? ((): boolean => true);
+  for (const kernel of unit.kernels) {
+    if (kernel.body === null || !accepts(kernel.name)) continue;
+    kernels.push(auditKernel(kernel, unit, analysis, options));
+    for (const problem of kernel.problems) if (!problems.some((other) => other.line === problem.line && other.message === problem.message)) problems.push(problem);
+  }
+  for (const hidden of unit.hiddenKernels) problems.push({ line: hidden.line, message: `kernel \`${hidden.name}\` stands in the macro \`${hidden.macro}\` and was not analysed` });
+  const partial = problems.length > 0 || kernels.some((kernel) => !kernel.understood);
+  return { path: unit.source.path, status: partial ? 'partial' : 'ok', problems: problems.sort((a, b) => a.line - b.line), kernels };
+}
+
+function auditKernel(kernel: FunctionDecl, unit: Unit, analysis: Analysis, options: AuditOptions): KernelAudit {
+  const { source } = unit;
+  const facts = analysis.kernel(kernel);
+  const walker = new Walker(options);
+  walker.visit(kernelFrame(facts), 0);
+  return {
+    kernel, name: kernel.name, line: source.line(kernel.nameSpan.start), endLine: source.line(kernel.span.end), understood: kernel.understood,
+    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards?.(facts, analysis) ?? [],
+  };
+}
+
+function blockOf(block: BlockFact): KernelAudit['block'] {
+  return block.value === null ? null : { x: block.value.x, y: block.value.y, z: block.value.z, origin: block.origin };
+}
+
+class Walker {
+  readonly findings: BranchFinding[] = [];
+  private readonly ids = new Ids();
+  /** What was already said about a branch node, so that equal contexts are listed once. */
+  private readonly said = new Map<object, Set<string>>();
+  /** Contexts of callees that were visited: what comes out of equal ones is equal. */
+  private readonly entered = new Map<FunctionDecl, Set<string>>();
+
+  constructor(private readonly options: AuditOptions) {}
+
+  visit(frame: Frame, depth: number): void {
+    const { facts } = frame;
+    for (const site of facts.branches) {
+      if (this.findings.length >= MAX_FINDINGS) return;
+      const found = classify(site, frame);
+      const key = `${found.class}|${found.verdict.value}|${found.verdict.under.join('|')}`;
+      if (!this.isNew(this.said, site.node, key)) continue;
+      this.findings.push(this.finding(site, found, frame));
+    }
+    if (depth >= MAX_DEPTH) return;
+    for (const { call, callees } of facts.calls) {
+      for (const callee of callees) {
+        if (callee.body === null || isOpen(frame, callee) || !hasBranches(callee, facts)) continue;
+        if (this.findings.length >= MAX_FINDINGS || !this.isNew(this.entered, callee, contextKey(call, facts))) continue;
+        this.visit({ facts: facts.callee(call, callee), call, outer: frame }, depth + 1);
+      }
+    }
+  }
+
+  private isNew<K>(seen: Map<K, Set<string>>, about: K, key: string): boolean {
+    const before = seen.get(about);
+    if (before === undefined) { seen.set(about, new Set([key])); return true; }
+    if (before.has(key)) return false;
+    before.add(key);
+    return true;
+  }
+
+  private finding(site: BranchSite, found: Classification, frame: Frame): BranchFinding {
+    const { facts } = frame;
+    const { source } = facts.unit;
+    const { span } = site.node;
+    const position = source.position(span.start);
+    const condition = source.text.slice(site.condition.span.start, site.condition.span.end);
+    const divergence = divergenceOf(site, found, frame, { options: this.options.analysis ?? {}, probabilities: this.options.probabilities ?? null });
+    const cost = branchCost(site, found, divergence, frame, this.options.costs ?? null);
+    const advice = adviseOn(site, found, divergence, cost, frame);
+    const names = [facts.context.kernel?.name ?? facts.function.name, ...facts.context.path.map((step) => step.caller.name), facts.function.name, site.kind, normalised(condition)];
+    const { verdict } = found;
+    return {
+      id: this.ids.next('b', names),
+      path: source.path, function: facts.function.name,
+      via: facts.context.path.map((step) => viaOf(step, facts)),
+      line: position.line, column: position.column, endLine: source.line(span.end),
+      kind: site.kind, exits: site.exits, condition,
+      class: found.class, scope: verdict.value,
+      // Found when read: a chain costs more than the verdict.
+      get because() { return verdict.because; },
+      under: verdict.under,
+      divergence: { rate: shorten(divergence.rate), p: shorten(divergence.p), origin: divergence.origin },
+      cost: cost.cost, advice: advice.advice, reason: advice.reason,
+      site, facts,
+    };
+  }
+}
+
+/** Four significant digits; a rate of `1e-7` stays one. */
+function shorten(share: number): number {
+  return share === 0 ? 0 : Number(share.toPrecision(4));
+}
+
+function viaOf(step: FunctionFacts['context']['path'][number], facts: FunctionFacts): { readonly path: string; readonly line: number } {
+  const source = facts.program.units.get(step.caller.file)?.source ?? facts.unit.source;
+  return { path: source.path, line: source.line(step.call.span.start) };
+}
+
+/** What a callee sees of its caller: the verdicts of its arguments and of the arrival at the call. */
+function contextKey(call: CallExpr, facts: FunctionFacts): string {
+  const show = (verdict: Verdict): string => `${verdict.value}${verdict.known ? '' : '?'}${verdict.sources.data ? 'd' : ''}${verdict.sources.geometry ? 'g' : ''}`;
+  const object = call.callee.kind === 'method' ? show(facts.scope(call.callee.object)) : '';
+  return [object, show(facts.arrival(call)), ...call.arguments.map((argument) => show(facts.scope(argument)))].join(',');
+}
+
+const branching = new WeakMap<FunctionDecl, boolean>();
+
+/** Does the function, or one that it calls, hold a branch? Many helpers hold none and need no visit. */
+function hasBranches(fn: FunctionDecl, facts: FunctionFacts): boolean {
+  const known = branching.get(fn);
+  if (known !== undefined) return known;
+  branching.set(fn, true); // recursion ends here, on the side that visits
+  const answer = branchesOf(fn).length > 0 || indexFunction(fn).calls.some((call) => calleesOf(call, facts.program).some((callee) => callee !== fn && hasBranches(callee, facts)));
+  branching.set(fn, answer);
+  return answer;
+}
+
+function isOpen(frame: Frame, callee: FunctionDecl): boolean {
+  for (let here: Frame | null = frame; here !== null; here = here.outer) if (here.facts.function === callee) return true;
+  return false;
+}
