@@ -94,21 +94,25 @@ function isTruth(expr: Expr): boolean {
 
 function comparison(expr: Expr & { readonly kind: 'binary' }, frame: Frame, polarity: boolean): readonly Guard[] {
   if (expr.op !== '<' && expr.op !== '<=' && expr.op !== '>' && expr.op !== '>=') return [];
+  // The index is the side that differs between lanes; where guards around it made it one value, the side that thread positions enter.
   const left = frame.facts.scope(expr.left).value === 'lane';
   const right = frame.facts.scope(expr.right).value === 'lane';
-  if (left === right) return [];
-  const index = left ? expr.left : expr.right;
-  const extent = left ? expr.right : expr.left;
-  const sources = sourcesOf(index, frame);
+  if (left && right) return [];
+  const ofLeft = sourcesOf(expr.left, frame);
+  const ofRight = sourcesOf(expr.right, frame);
+  const leftIsIndex = left !== right ? left : ofLeft.thread.size > 0;
+  if (left === right && (ofLeft.thread.size > 0) === (ofRight.thread.size > 0)) return [];
+  const extent = leftIsIndex ? expr.right : expr.left;
+  const sources = leftIsIndex ? ofLeft : ofRight;
   if (sources.thread.size === 0) return [];
-  const of = sourcesOf(extent, frame);
+  const of = leftIsIndex ? ofRight : ofLeft;
   const covers = of.parameters.size > 0 || of.memory ? !of.other : sources.block && !of.other;
   if (!covers) return [];
   const less = expr.op === '<' || expr.op === '<=';
   // `x > 0` guards a lower end: inside is where it holds, whichever side the index stands on.
   const lower = isSmallConstant(extent, frame);
-  const upperHolds = left === less;
-  return [{ index, extent, frame, sources, insideWhenTrue: (lower ? !upperHolds : upperHolds) === polarity }];
+  const upperHolds = leftIsIndex === less;
+  return [{ index: leftIsIndex ? expr.left : expr.right, extent, frame, sources, insideWhenTrue: (lower ? !upperHolds : upperHolds) === polarity }];
 }
 
 /** Constants such as 0 and 1 are where an index space begins. */
