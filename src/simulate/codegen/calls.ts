@@ -1,0 +1,350 @@
+/** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
+import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
+import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
+import { alignOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
+import type { ConstantValue } from '../constants.js';
+import { builtinCall } from './builtin-calls.js';
+import type { FunctionContext, Slot } from './context.js';
+import { expression, staticType } from './expression.js';
+import { initialise } from './construct.js';
+import { inlineLambda } from './lambdas.js';
+import { convert, type Val } from './operators.js';
+import { isPlace, materialised, placeOf } from './places.js';
+
+/** With `wantPlace` a result of reference type is returned as such. */
+export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'call' }>, _wantPlace: boolean): Val {
+  const callee: Callee = e.callee;
+  switch (callee.kind) {
+    case 'builtin': return builtinCall(ctx, e, callee.name);
+    case 'function': return callFunction(ctx, callee.candidates, e.arguments, e.templateArguments, null, e);
+    case 'method': return callMethod(ctx, callee, e);
+    case 'value': return callValue(ctx, callee.value, e);
+    case 'unknown': return ctx.unsupported(`call of unknown function ${callee.name}`, e.span);
+  }
+}
+
+function callMethod(ctx: FunctionContext, callee: Extract<Callee, { kind: 'method' }>, e: Extract<Expr, { kind: 'call' }>): Val {
+  let address: string;
+  let record: SimType;
+  if (callee.arrow) {
+    const p = expression(ctx, callee.object);
+    address = p.js;
+    record = p.t.k === 'pointer' ? p.t.to : VOID;
+  } else {
+    const place = placeOf(ctx, callee.object);
+    if (place.kind !== 'memory') return ctx.unsupported(`method ${callee.name} of a value that is no struct`, e.span);
+    address = place.address;
+    record = place.t;
+  }
+  if (record.k !== 'record') return ctx.unsupported(`method ${callee.name} of a value that is no struct`, e.span);
+  let candidates = callee.candidates;
+  if (candidates.length === 0) candidates = record.layout.decl.methods.filter((m) => m.name === callee.name);
+  if (candidates.length === 0) return ctx.unsupported(`unknown method ${callee.name}`, e.span);
+  return callMethodOn(ctx, address, record, candidates, e.arguments, e.templateArguments, e);
+}
+
+/** Calls a method (or constructor) on the object at `address`. */
+export function callMethodOn(
+  ctx: FunctionContext, address: string, record: RecordType, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, at: Expr,
+): Val {
+  const self = ctx.array(pointerTo(record));
+  ctx.lane(`${self}[l]=${address};`);
+  return callFunction(ctx, candidates, args, explicit, { array: self, t: record }, at);
+}
+
+function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: 'call' }>): Val {
+  const x = strip(value);
+  if (x.kind === 'ref' && x.decl !== null) {
+    if (x.decl.kind === 'function') return callFunction(ctx, [x.decl], e.arguments, e.templateArguments, null, e);
+    const slot = ctx.slotOf(x.decl);
+    if (slot?.kind === 'lambda') return inlineLambda(ctx, slot, e.arguments, e);
+    if (slot?.kind === 'function') return callFunction(ctx, [slot.decl], e.arguments, e.templateArguments, null, e);
+  }
+  if (x.kind === 'lambda') return inlineLambda(ctx, { kind: 'lambda', lambda: x, captured: new Map() }, e.arguments, e);
+  if (isPlace(x) || x.kind === 'construct' || x.kind === 'call') {
+    const place = placeOf(ctx, x);
+    if (place.kind === 'memory' && place.t.k === 'record') {
+      const methods = place.t.layout.decl.methods.filter((m) => m.name === 'operator()' || m.name === 'operator ()');
+      if (methods.length > 0) return callMethodOn(ctx, place.address, place.t, methods, e.arguments, e.templateArguments, e);
+    }
+  }
+  return ctx.unsupported('call through a value', e.span);
+}
+
+// ---------------------------------------------------------------------------------------------------------- resolution
+
+interface Match { readonly decl: FunctionDecl; readonly env: Env; readonly score: number }
+
+/** How well an argument suits a parameter: 3 the same type, 2 a promotion or qualification, 1 a conversion, 0 not at all. */
+function suits(parameter: SimType, argument: SimType): number {
+  const p = parameter.k === 'reference' ? parameter.to : parameter;
+  const a = argument.k === 'reference' ? argument.to : argument;
+  if (sameType(p, a)) return 3;
+  if (p.k === 'scalar' && a.k === 'scalar') {
+    const family = (s: string): string => (s.startsWith('f') || s.startsWith('b') && s !== 'bool' ? 'f' : 'i');
+    return family(p.s) === family(a.s) ? 2 : 1;
+  }
+  if (p.k === 'pointer' && (a.k === 'pointer' || a.k === 'array')) {
+    const to = a.k === 'pointer' ? a.to : a.of;
+    return sameType(p.to, to) ? 3 : p.to.k === 'void' ? 1 : 0;
+  }
+  if (p.k === 'pointer' && a.k === 'scalar') return 1;
+  if (p.k === 'scalar' && a.k === 'pointer') return p.s === 'bool' ? 1 : 0;
+  if (p.k === 'callable' && a.k === 'callable') return p.id === a.id ? 3 : 0;
+  if (p.k === 'record') return 1;
+  return 0;
+}
+
+/** Binds template parameters by the type of an argument. False if the shapes do not match. */
+function deduce(parameter: Type, argument: SimType, names: ReadonlySet<string>, types: Map<string, SimType>, values: Map<string, ConstantValue>): boolean {
+  switch (parameter.kind) {
+    case 'dependent': {
+      const name = parameter.decl?.name ?? parameter.text;
+      if (!names.has(name)) return true;
+      if (!types.has(name)) {
+        const decayed: SimType = argument.k === 'array' ? pointerTo(argument.of) : argument.k === 'reference' ? argument.to : argument;
+        types.set(name, decayed.k === 'scalar' ? { k: 'scalar', s: decayed.s } : decayed);
+      }
+      return true;
+    }
+    case 'reference': return deduce(parameter.to, argument.k === 'reference' ? argument.to : argument, names, types, values);
+    case 'pointer': {
+      if (argument.k === 'pointer') return deduce(parameter.to, argument.to, names, types, values);
+      if (argument.k === 'array') return deduce(parameter.to, argument.of, names, types, values);
+      return true;
+    }
+    case 'array': {
+      if (argument.k === 'pointer') return deduce(parameter.of, argument.to, names, types, values);
+      if (argument.k !== 'array') return false;
+      const length = parameter.length === null ? null : strip(parameter.length);
+      if (length !== null && length.kind === 'ref' && names.has(length.name) && argument.length !== null) {
+        values.set(length.name, { kind: 'integer', value: BigInt(argument.length), type: { bits: 32, signed: true } });
+      }
+      return deduce(parameter.of, argument.of, names, types, values);
+    }
+    case 'record': {
+      if (parameter.templateArguments === undefined || argument.k !== 'record' || argument.layout.decl !== parameter.decl) return true;
+      const inner = environmentOf(argument.layout);
+      for (const [i, own] of (parameter.decl.template ?? []).entries()) {
+        const arg = parameter.templateArguments[i];
+        if (arg === undefined) continue;
+        const type = inner.types.get(own.name);
+        const value = inner.values.get(own.name);
+        if (arg.kind === 'type' && type !== undefined) deduce(arg.type, type, names, types, values);
+        if (arg.kind === 'value' && value !== undefined) {
+          const v = strip(arg.value);
+          if (v.kind === 'ref' && names.has(v.name)) values.set(v.name, value);
+        }
+      }
+      return true;
+    }
+    default: return true;
+  }
+}
+
+function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null): Match | null {
+  if (args.length > decl.parameters.length && decl.parameters.at(-1)?.pack !== true) return null;
+  for (let i = args.length; i < decl.parameters.length; i++) if (decl.parameters[i]?.default === null && decl.parameters[i]?.pack !== true) return null;
+  let env: Env = owner !== null ? environmentOf(owner.layout) : { types: new Map(), values: new Map() };
+  let score = 0;
+  if (decl.template !== null) {
+    const names = new Set(decl.template.map((p) => p.name));
+    const given = explicit === null ? env : bindTemplate(decl.template.slice(0, explicit.length), explicit, { types: new Map([...env.types, ...ctx.env.types]), values: new Map([...env.values, ...ctx.env.values]) });
+    const types = new Map(env.types);
+    const values = new Map(env.values);
+    // Names of the caller's own parameters must not leak in.
+    if (explicit !== null) {
+      for (const p of decl.template.slice(0, explicit.length)) {
+        const t = given.types.get(p.name);
+        const v = given.values.get(p.name);
+        if (t !== undefined) types.set(p.name, t);
+        if (v !== undefined) values.set(p.name, v);
+      }
+    }
+    for (const [i, t] of args.entries()) {
+      const p = decl.parameters[i];
+      if (p !== undefined && !deduce(p.type, t, names, types, values)) return null;
+    }
+    for (const p of decl.template) {
+      if (types.has(p.name) || values.has(p.name) || p.default === null) continue;
+      const inner = bindTemplate([p], [], { types, values });
+      const t = inner.types.get(p.name);
+      const v = inner.values.get(p.name);
+      if (t !== undefined) types.set(p.name, t);
+      if (v !== undefined) values.set(p.name, v);
+    }
+    env = { types, values };
+    score -= 0.5;
+  }
+  for (const [i, t] of args.entries()) {
+    const p = decl.parameters[i];
+    if (p === undefined || p.pack) continue;
+    let s: number;
+    try {
+      s = suits(resolve(p.type, env), t);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      s = 1;
+    }
+    if (s === 0) return null;
+    score += s;
+  }
+  return { decl, env, score };
+}
+
+function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null, at: Expr): Match {
+  const types = args.map((a) => argumentType(ctx, a));
+  let best: Match | null = null;
+  for (const decl of candidates) {
+    const m = match(ctx, decl, types, explicit, owner);
+    if (m === null) continue;
+    if (best === null || m.score > best.score || (m.score === best.score && best.decl.body === null && decl.body !== null)) best = m;
+  }
+  const name = candidates[0]?.name ?? '?';
+  if (best === null) return ctx.unsupported(`no overload of ${name} fits`, at.span);
+  if (best.decl.body === null) {
+    const definition = ctx.compiler.definitionOf(best.decl);
+    if (definition === null) return ctx.unsupported(`${name} has no body here`, at.span);
+    return match(ctx, definition, types, explicit, owner) ?? { ...best, decl: definition };
+  }
+  return best;
+}
+
+function argumentType(ctx: FunctionContext, e: Expr): SimType {
+  const x = strip(e);
+  if (x.kind === 'lambda') return { k: 'callable', id: ctx.compiler.callableId(x) };
+  if (x.kind === 'ref' && x.decl !== null) {
+    const slot = ctx.slotOf(x.decl);
+    if (slot?.kind === 'lambda') return { k: 'callable', id: ctx.compiler.callableId(slot.lambda) };
+    if (slot?.kind === 'function') return { k: 'callable', id: ctx.compiler.callableId(slot.decl) };
+    if (x.decl.kind === 'function') return { k: 'callable', id: ctx.compiler.callableId(x.decl) };
+  }
+  return staticType(ctx, x);
+}
+
+// ------------------------------------------------------------------------------------------------------------ emission
+
+function callableSlot(ctx: FunctionContext, e: Expr): Slot | null {
+  const x = strip(e);
+  if (x.kind === 'lambda') return { kind: 'lambda', lambda: x, captured: new Map() };
+  if (x.kind === 'ref' && x.decl !== null) {
+    if (x.decl.kind === 'function') return { kind: 'function', decl: x.decl };
+    const slot = ctx.slotOf(x.decl);
+    if (slot?.kind === 'lambda' || slot?.kind === 'function') return slot;
+  }
+  return null;
+}
+
+export function callFunction(
+  ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null,
+  self: { readonly array: string; readonly t: SimType } | null, at: Expr,
+): Val {
+  const owner = self !== null && self.t.k === 'record' ? self.t : null;
+  const { decl, env } = choose(ctx, candidates, args, explicit, owner, at);
+  if (decl.qualifiers.global) return ctx.unsupported(`kernel ${decl.name} called as a function`, at.span);
+  if (decl.parameters.some((p) => p.pack)) return ctx.unsupported('a parameter pack', at.span);
+  // A static method has no object.
+  const object = decl.qualifiers.static ? null : self;
+  if (args.some((a) => callableSlot(ctx, a) !== null)) return inlineFunction(ctx, decl, env, args, object, at);
+  const instance = ctx.compiler.instance(decl, env, object?.t ?? null);
+  const passed: string[] = [];
+  if (object !== null) passed.push(object.array);
+  for (const [i, parameter] of decl.parameters.entries()) {
+    const type = instance.parameters[i];
+    if (type === undefined) throw new Error('internal: parameters');
+    passed.push(argument(ctx, args[i], parameter, type, env, at));
+  }
+  let result: Val = { t: instance.returns, js: '' };
+  if (instance.returns.k === 'record') {
+    const offset = ctx.frameSlot(instance.returns);
+    passed.push(`fb+${offset}`, 'FS');
+    result = { t: instance.returns, js: ctx.frameAddress(offset) };
+  } else if (instance.returns.k !== 'void') {
+    const array = ctx.array(instance.returns);
+    passed.push(array);
+    result = { t: instance.returns, js: `${array}[l]` };
+  }
+  ctx.emit(`${instance.generator ? 'yield* ' : ''}${instance.name}(W,${[ctx.mask, ...passed].join(',')});`);
+  return result;
+}
+
+/** A fresh array with the argument's values (or addresses), which the callee owns. */
+function argument(ctx: FunctionContext, given: Expr | undefined, parameter: ParameterDecl, type: SimType, env: Env, at: Expr): string {
+  const array = ctx.array(type);
+  if (given === undefined) {
+    if (parameter.default === null) return ctx.unsupported(`missing argument ${parameter.name}`, at.span);
+    const outer = ctx.env;
+    ctx.env = env;
+    ctx.lane(`${array}[l]=${valueFor(ctx, parameter.default, type, parameter)};`);
+    ctx.env = outer;
+    return array;
+  }
+  ctx.lane(`${array}[l]=${valueFor(ctx, given, type, parameter)};`);
+  return array;
+}
+
+export function valueFor(ctx: FunctionContext, given: Expr, type: SimType, parameter: ParameterDecl): string {
+  if (type.k === 'reference') {
+    if (isPlace(given)) {
+      const place = placeOf(ctx, given);
+      if (place.kind === 'memory' && (type.to.k === 'record' || type.to.k === 'array' || sameType(place.t, type.to))) return place.address;
+    }
+    if (type.to.k === 'record' || type.to.k === 'array') {
+      const value = expression(ctx, given);
+      if (value.t.k === type.to.k) return value.js;
+      const address = ctx.frameAddress(ctx.frameSlot(type.to));
+      initialise(ctx, address, type.to, given);
+      return address;
+    }
+    // A reference to a value, or to const of another type, binds to a temporary.
+    const constant = parameter.type.kind === 'reference' && (parameter.type.to.const === true || parameter.type.rvalue === true);
+    if (isPlace(given) && !constant) return ctx.unsupported(`reference parameter ${parameter.name} bound to a register variable`, given.span);
+    const value = expression(ctx, given);
+    const place = materialised(ctx, ctx.hold({ t: type.to, js: convert(value, type.to) }));
+    return place.kind === 'memory' ? place.address : '0';
+  }
+  if (type.k === 'record') {
+    const value = strip(given).kind === 'init-list' ? null : expression(ctx, given);
+    if (value !== null && value.t.k === 'record' && sameType(value.t, type)) return value.js;
+    const address = ctx.frameAddress(ctx.frameSlot(type));
+    initialise(ctx, address, type, given);
+    return address;
+  }
+  return convert(expression(ctx, given), type);
+}
+
+/** Compiles the callee's body in place: what callable arguments need, whose captures live in the caller. */
+function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args: readonly Expr[], self: { readonly array: string; readonly t: SimType } | null, at: Expr): Val {
+  if (ctx.compiler.inlining.has(decl)) return ctx.unsupported(`recursive call of ${decl.name} with a callable`, at.span);
+  if (decl.body === null) return ctx.unsupported(`${decl.name} has no body here`, at.span);
+  const bindings: { parameter: ParameterDecl; slot: Slot }[] = [];
+  for (const [i, parameter] of decl.parameters.entries()) {
+    const given = args[i];
+    const callable = given === undefined ? null : callableSlot(ctx, given);
+    if (callable !== null) { bindings.push({ parameter, slot: callable }); continue; }
+    const type = resolve(parameter.type, env);
+    bindings.push({ parameter, slot: boundSlot(ctx, parameter, type, argument(ctx, given, parameter, type, env, at)) });
+  }
+  ctx.compiler.inlining.add(decl);
+  try {
+    return ctx.compiler.inlineBody(ctx, decl.body, bindings, resolve(decl.returns, env), env, self, decl.file, ctx.compiler.addressedIn(decl));
+  } finally {
+    ctx.compiler.inlining.delete(decl);
+  }
+}
+
+/** The slot of a parameter whose argument lies in `array`. Objects are copied, as by-value parameters are. */
+export function boundSlot(ctx: FunctionContext, parameter: ParameterDecl, type: SimType, array: string): Slot {
+  if (type.k === 'reference') return { kind: 'reference', array, t: type.to, name: parameter.name };
+  if (type.k === 'record') {
+    const offset = ctx.frameSlot(type);
+    ctx.lane(`D.copy(${ctx.frameAddress(offset)},${array}[l],${sizeOf(type)},${alignOf(type)},l,0);`);
+    return { kind: 'frame', offset, t: type, name: parameter.name };
+  }
+  if (ctx.addressed.has(parameter)) {
+    const offset = ctx.frameSlot(type);
+    ctx.lane(`D.st${type.k === 'scalar' ? type.s : 'ptr'}(${ctx.frameAddress(offset)},${array}[l],l,0);`);
+    return { kind: 'frame', offset, t: type, name: parameter.name };
+  }
+  return { kind: 'register', array, t: type, set: null, name: parameter.name };
+}

@@ -1,0 +1,179 @@
+/** Making objects: initialiser lists, constructors, zero-initialisation. */
+import { strip, type Expr, type VariableDecl } from '../../syntax/tree.js';
+import { environmentOf, resolve } from '../resolve.js';
+import { alignOf, sameType, sizeOf, Unsupported, type RecordType, type SimType } from '../types.js';
+import { callMethodOn } from './calls.js';
+import type { FunctionContext } from './context.js';
+import { expression, needsWarp, operands } from './expression.js';
+import { accessName, convert, type Val } from './operators.js';
+
+export function constructors(type: RecordType): RecordType['layout']['decl']['methods'] {
+  return type.layout.decl.methods.filter((m) => m.name === type.layout.decl.name);
+}
+
+export function constructExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'construct' }>): Val {
+  const t = resolve(e.type, ctx.env);
+  if (t.k === 'scalar' || t.k === 'pointer') {
+    const [only] = e.arguments;
+    return { t, js: only === undefined ? '0' : convert(expression(ctx, only), t) };
+  }
+  if (t.k === 'void') return { t, js: '' };
+  if (t.k !== 'record') return ctx.unsupported(`construction of a ${t.k}`, e.span);
+  const address = ctx.frameAddress(ctx.frameSlot(t));
+  constructAt(ctx, address, t, e.arguments, e);
+  return { t, js: address };
+}
+
+/** Makes a record at `address` from arguments in parentheses or braces. */
+export function constructAt(ctx: FunctionContext, address: string, t: RecordType, args: readonly Expr[], at: Expr): void {
+  const [only] = args;
+  if (only !== undefined && args.length === 1 && strip(only).kind !== 'init-list') {
+    // Copy construction.
+    const value = constructors(t).length === 0 || needsWarp(ctx, only) || isRecordValue(ctx, only) ? expression(ctx, only) : null;
+    if (value !== null && value.t.k === 'record' && sameType(value.t, t)) {
+      ctx.lane(`D.copy(${address},${value.js},${sizeOf(t)},${alignOf(t)},l,0);`);
+      return;
+    }
+  }
+  const candidates = constructors(t);
+  if (candidates.length > 0) {
+    if (args.length === 0 && !candidates.some((c) => c.parameters.every((p) => p.default !== null))) {
+      defaultMembers(ctx, address, t);
+      return;
+    }
+    callMethodOn(ctx, address, t, candidates, args, null, at);
+    return;
+  }
+  ctx.lane(`D.fill(${address},0,${sizeOf(t)},l);`);
+  if (t.layout.decl.name === 'dim3') for (let i = args.length; i < 3; i++) ctx.lane(`D.stu32(${address}+${i * 4},1,l,0);`);
+  if (args.length === 0) defaultMembers(ctx, address, t);
+  fillRecord(ctx, address, t, { list: args, next: 0 }, at);
+}
+
+function isRecordValue(ctx: FunctionContext, e: Expr): boolean {
+  const x = strip(e);
+  if (x.kind === 'ref' && x.decl !== null && (x.decl.kind === 'variable' || x.decl.kind === 'parameter')) {
+    const slot = ctx.slotOf(x.decl);
+    return slot !== undefined && slot.kind !== 'lambda' && slot.kind !== 'function' && slot.t.k === 'record';
+  }
+  return x.type.kind === 'record';
+}
+
+/** Default member initialisers. */
+export function defaultMembers(ctx: FunctionContext, address: string, t: RecordType): void {
+  const outer = ctx.env;
+  ctx.env = environmentOf(t.layout);
+  for (const field of t.layout.fields) {
+    const init = field.decl?.init ?? null;
+    if (init !== null) initialise(ctx, `(${address}+${field.offset})`, field.type, init);
+  }
+  ctx.env = outer;
+}
+
+interface Cursor { readonly list: readonly Expr[]; next: number }
+
+/** Initialises what lies at `address` from an initialiser; what a list leaves out is zero. */
+export function initialise(ctx: FunctionContext, address: string, type: SimType, init: Expr): void {
+  const e = strip(init);
+  switch (type.k) {
+    case 'scalar': case 'pointer': {
+      const source = e.kind === 'init-list' ? e.elements[0] : e;
+      const value = source === undefined ? '0' : convert(expression(ctx, source), type);
+      ctx.lane(`D.st${accessName(type)}(${address},${value},l,0);`);
+      return;
+    }
+    case 'record': {
+      if (e.kind === 'init-list') {
+        constructAt(ctx, address, type, e.elements, e);
+        return;
+      }
+      if (e.kind === 'construct' && e.type.kind === 'record') {
+        const made = resolve(e.type, ctx.env);
+        if (made.k === 'record' && sameType(made, type)) {
+          constructAt(ctx, address, type, e.arguments, e);
+          return;
+        }
+      }
+      const value = expression(ctx, e);
+      if (value.t.k === 'record' && sameType(value.t, type)) {
+        ctx.lane(`D.copy(${address},${value.js},${sizeOf(type)},${alignOf(type)},l,0);`);
+        return;
+      }
+      const converting = constructors(type);
+      if (converting.length > 0) {
+        callMethodOn(ctx, address, type, converting, [e], null, e);
+        return;
+      }
+      return ctx.unsupported(`initialisation of struct ${type.layout.name}`, e.span);
+    }
+    case 'array': {
+      ctx.lane(`D.fill(${address},0,${sizeOf(type)},l);`);
+      if (e.kind === 'init-list') {
+        fillArray(ctx, address, type, { list: e.elements, next: 0 }, e);
+        return;
+      }
+      if (e.kind === 'literal' && typeof e.value === 'string') {
+        for (const [i, c] of [...e.value].entries()) ctx.lane(`D.sti8(${address}+${i},${c.charCodeAt(0)},l,0);`);
+        return;
+      }
+      return ctx.unsupported('initialisation of an array', e.span);
+    }
+    case 'reference': case 'void': case 'callable': throw new Unsupported(`initialisation of a ${type.k}`, e.span);
+  }
+}
+
+/** Takes the next elements for `type`, with the braces that C++ lets one leave out. */
+function fill(ctx: FunctionContext, address: string, type: SimType, cursor: Cursor, at: Expr): void {
+  const next = cursor.list[cursor.next];
+  if (next === undefined) return;
+  const braced = strip(next).kind === 'init-list' || (strip(next).kind === 'literal' && type.k === 'array' && typeof literalValue(next) === 'string');
+  if ((type.k === 'array' || type.k === 'record') && !braced && !isObject(ctx, next, type)) {
+    if (type.k === 'array') fillArray(ctx, address, type, cursor, at);
+    else fillRecord(ctx, address, type, cursor, at);
+    return;
+  }
+  cursor.next++;
+  initialise(ctx, address, type, next);
+}
+
+function literalValue(e: Expr): unknown {
+  const x = strip(e);
+  return x.kind === 'literal' ? x.value : undefined;
+}
+
+function isObject(ctx: FunctionContext, e: Expr, type: SimType): boolean {
+  if (type.k !== 'record') return false;
+  const x = strip(e);
+  return x.type.kind === 'record' || isRecordValue(ctx, x) || x.kind === 'construct';
+}
+
+function fillArray(ctx: FunctionContext, address: string, type: Extract<SimType, { k: 'array' }>, cursor: Cursor, at: Expr): void {
+  const step = sizeOf(type.of);
+  for (let i = 0; i < (type.length ?? 0) && cursor.next < cursor.list.length; i++) fill(ctx, `(${address}+${i * step})`, type.of, cursor, at);
+}
+
+function fillRecord(ctx: FunctionContext, address: string, type: RecordType, cursor: Cursor, at: Expr): void {
+  for (const field of type.layout.fields) {
+    if (cursor.next >= cursor.list.length) return;
+    fill(ctx, field.offset === 0 ? address : `(${address}+${field.offset})`, field.type, cursor, at);
+  }
+}
+
+/** Arguments of a vector constructor, converted to its element type. */
+export function vectorOf(ctx: FunctionContext, t: RecordType, args: readonly Expr[]): Val {
+  const values = operands(ctx, args).map((v) => v);
+  const address = ctx.frameAddress(ctx.frameSlot(t));
+  const fields = t.layout.fields;
+  const converted = values.map((v, i) => {
+    const field = fields[i];
+    if (field === undefined) throw new Unsupported('too many vector components', null);
+    return ctx.hold({ t: field.type, js: convert(v, field.type) });
+  });
+  converted.forEach((v, i) => {
+    const field = fields[i];
+    if (field !== undefined) ctx.lane(`D.st${accessName(field.type)}((${address}+${field.offset}),${v.js},l,0);`);
+  });
+  return { t, js: address };
+}
+
+export type { VariableDecl };

@@ -1,0 +1,78 @@
+/** Lambdas are compiled where they are called: what they capture by reference is the variable itself. */
+import type { Decl, Expr, LambdaExpr } from '../../syntax/tree.js';
+import { resolve } from '../resolve.js';
+import { Unsupported, VOID, type SimType } from '../types.js';
+import { walkStmt } from '../walk.js';
+import { boundSlot, valueFor } from './calls.js';
+import type { FunctionContext, Slot } from './context.js';
+import { staticType } from './expression.js';
+import type { Val } from './operators.js';
+import { load, slotPlace } from './places.js';
+
+/** The slot of a variable initialised with a lambda. What is captured by copy is copied now. */
+export function lambdaSlot(ctx: FunctionContext, lambda: LambdaExpr): Extract<Slot, { kind: 'lambda' }> {
+  const captured = new Map<Decl, Slot>();
+  const explicit = new Map<Decl, boolean>();
+  for (const c of lambda.captures) if (c.decl !== null) explicit.set(c.decl, c.byReference);
+  const own = new Set<Decl>(lambda.parameters);
+  walkStmt(lambda.body, { variable: (v) => own.add(v) });
+  walkStmt(lambda.body, {
+    expr(e) {
+      if (e.kind !== 'ref' || e.decl === null || own.has(e.decl) || captured.has(e.decl)) return;
+      const slot = ctx.slotOf(e.decl);
+      if (slot === undefined || slot.kind !== 'register') return; // memory objects: shared, references, arrays
+      const byReference = explicit.get(e.decl) ?? lambda.captureDefault === 'reference';
+      if (byReference) return;
+      const array = ctx.array(slot.t);
+      ctx.lane(`${array}[l]=${load(ctx, slotPlace(ctx, slot, e)).js};`);
+      captured.set(e.decl, { kind: 'register', array, t: slot.t, set: null, name: slot.name });
+    },
+  });
+  return { kind: 'lambda', lambda, captured };
+}
+
+export function inlineLambda(ctx: FunctionContext, slot: Extract<Slot, { kind: 'lambda' }>, args: readonly Expr[], at: Expr): Val {
+  const { lambda } = slot;
+  if (ctx.compiler.inlining.has(lambda)) return ctx.unsupported('a recursive lambda', at.span);
+  const bindings = lambda.parameters.map((parameter, i) => {
+    const given = args[i] ?? parameter.default;
+    if (given === null || given === undefined) return ctx.unsupported(`missing argument ${parameter.name}`, at.span);
+    let type: SimType;
+    try {
+      type = resolve(parameter.type, ctx.env);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      type = staticType(ctx, given); // `auto` parameters
+    }
+    const array = ctx.array(type);
+    ctx.lane(`${array}[l]=${valueFor(ctx, given, type, parameter)};`);
+    return { parameter, slot: boundSlot(ctx, parameter, type, array) };
+  });
+  const returns = returnType(ctx, lambda, bindings);
+  const outer = new Map<Decl, Slot | undefined>();
+  for (const [decl, copy] of slot.captured) { outer.set(decl, ctx.slots.get(decl)); ctx.slots.set(decl, copy); }
+  ctx.compiler.inlining.add(lambda);
+  try {
+    return ctx.compiler.inlineBody(ctx, lambda.body, bindings, returns, ctx.env, ctx.self, ctx.file, ctx.addressed);
+  } finally {
+    ctx.compiler.inlining.delete(lambda);
+    for (const [decl, before] of outer) if (before !== undefined) ctx.slots.set(decl, before);
+  }
+}
+
+/** The type of the first `return` with a value. */
+function returnType(ctx: FunctionContext, lambda: LambdaExpr, bindings: readonly { parameter: Decl; slot: Slot }[]): SimType {
+  let value: Expr | null = null;
+  walkStmt(lambda.body, { stmt: (s) => { if (s.kind === 'return' && value === null) value = s.value; } });
+  if (value === null) return VOID;
+  const before = bindings.map((b) => [b.parameter, ctx.slots.get(b.parameter)] as const);
+  for (const b of bindings) ctx.slots.set(b.parameter, b.slot);
+  let type: SimType;
+  try {
+    type = staticType(ctx, value);
+  } finally {
+    for (const [decl, slot] of before) if (slot === undefined) ctx.slots.delete(decl); else ctx.slots.set(decl, slot);
+  }
+  return type.k === 'array' ? { k: 'pointer', to: type.of } : type.k === 'scalar' ? { k: 'scalar', s: type.s } : type;
+}
+

@@ -1,0 +1,128 @@
+/** Questions about whole functions that must be answered before their code is generated. */
+import { builtin } from '../../cuda/builtins.js';
+import { strip, type Decl, type Expr, type FunctionDecl } from '../../syntax/tree.js';
+import { walkStmt } from '../walk.js';
+
+const yields = new WeakMap<FunctionDecl, boolean>();
+
+function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callees: ReadonlySet<FunctionDecl> } {
+  let found = false;
+  const callees = new Set<FunctionDecl>();
+  const volatileParameter = decl.parameters.some((p) => p.type.volatile === true || (p.type.kind === 'pointer' && p.type.to.volatile === true));
+  if (decl.body !== null) {
+    walkStmt(decl.body, {
+      expr(e) {
+        if (e.type.volatile === true) found = true;
+        if (e.kind === 'construct' && e.type.kind === 'record') for (const m of e.type.decl.methods) callees.add(m);
+        if (e.kind !== 'call') return;
+        switch (e.callee.kind) {
+          case 'builtin': {
+            const b = builtin(e.callee.name);
+            if (b !== undefined && (b.collective !== null || b.atomic || b.fence !== null || b.volatile || b.barrier !== null)) found = true;
+            break;
+          }
+          case 'function': case 'method':
+            for (const c of e.callee.candidates) callees.add(c);
+            if (e.callee.candidates.length === 0) found = true;
+            break;
+          case 'value': {
+            const v = strip(e.callee.value);
+            if (v.type.kind === 'record') for (const m of v.type.decl.methods) callees.add(m);
+            else found = true;
+            break;
+          }
+          case 'unknown': break;
+        }
+        for (const a of e.arguments) {
+          const x = strip(a);
+          if (x.kind === 'ref' && x.decl?.kind === 'function') callees.add(x.decl);
+        }
+      },
+      variable(v) {
+        if (v.type.volatile === true) found = true;
+        if (v.type.kind === 'record') for (const m of v.type.decl.methods) callees.add(m);
+      },
+    });
+  } else {
+    // Only declared here: the definition may be anywhere.
+    found = true;
+  }
+  return { yields: found || volatileParameter, callees };
+}
+
+/** Whether another warp may run before the function ends: it holds a barrier, collective, atomic or volatile access, or calls one that does. */
+export function mayYield(decl: FunctionDecl): boolean {
+  const known = yields.get(decl);
+  if (known !== undefined) return known;
+  const seen = new Set<FunctionDecl>();
+  const visit = (d: FunctionDecl): boolean => {
+    const k = yields.get(d);
+    if (k !== undefined) return k;
+    if (seen.has(d)) return false;
+    seen.add(d);
+    const own = direct(d);
+    if (own.yields) return true;
+    for (const callee of own.callees) if (visit(callee)) return true;
+    return false;
+  };
+  const result = visit(decl);
+  yields.set(decl, result);
+  return result;
+}
+
+const addressed = new WeakMap<FunctionDecl, ReadonlySet<Decl>>();
+
+function named(e: Expr): Decl | null {
+  const x = strip(e);
+  if (x.kind === 'ref' && x.decl !== null && (x.decl.kind === 'variable' || x.decl.kind === 'parameter')) return x.decl;
+  if (x.kind === 'conditional') return null;
+  return null;
+}
+
+/** Locals whose address is taken, or to which a reference may bind: they live in memory. */
+export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
+  const known = addressed.get(decl);
+  if (known !== undefined) return known;
+  const result = new Set<Decl>();
+  const mark = (e: Expr): void => {
+    const d = named(e);
+    if (d !== null) result.add(d);
+    const x = strip(e);
+    if (x.kind === 'conditional') { mark(x.then); mark(x.else); }
+  };
+  const markArguments = (candidates: readonly FunctionDecl[], args: readonly Expr[]): void => {
+    for (const c of candidates) {
+      for (const [i, p] of c.parameters.entries()) {
+        const given = args[i];
+        if (given !== undefined && p.type.kind === 'reference' && p.type.to.const !== true) mark(given);
+      }
+    }
+  };
+  if (decl.body !== null) {
+    walkStmt(decl.body, {
+      expr(e) {
+        if (e.kind === 'unary' && e.op === '&') mark(e.operand);
+        if (e.kind === 'cast' && e.style === 'reinterpret' && e.type.kind !== 'pointer') mark(e.operand);
+        if (e.kind === 'construct' && e.type.kind === 'record') {
+          const record = e.type.decl;
+          markArguments(record.methods.filter((m) => m.name === record.name), e.arguments);
+        }
+        if (e.kind !== 'call') return;
+        if (e.callee.kind === 'function' || e.callee.kind === 'method') markArguments(e.callee.candidates, e.arguments);
+        else if (e.callee.kind === 'value') {
+          const v = strip(e.callee.value);
+          if (v.kind === 'ref' && v.decl?.kind === 'variable' && v.decl.init !== null) {
+            const lambda = strip(v.decl.init);
+            if (lambda.kind === 'lambda') for (const [i, p] of lambda.parameters.entries()) { const given = e.arguments[i]; if (given !== undefined && p.type.kind === 'reference' && p.type.to.const !== true) mark(given); }
+          } else for (const a of e.arguments) mark(a);
+        }
+      },
+      variable(v) {
+        if (v.type.kind === 'reference' && v.init !== null) mark(v.init);
+      },
+    });
+  }
+  addressed.set(decl, result);
+  return result;
+}
+

@@ -1,0 +1,441 @@
+/**
+ * Statements under a mask. Every block of code runs with a mask variable of its own; `return`, `break` and `continue` add lanes to
+ * the mask of what they leave, and after a statement that may do so the current mask loses them. Lanes meet again after the
+ * structured statement that parted them.
+ */
+import { builtin } from '../../cuda/builtins.js';
+import { strip, unreachable, type Expr, type Stmt, type VariableDecl } from '../../syntax/tree.js';
+import { resolve } from '../resolve.js';
+import { alignOf, sizeOf, Unsupported, type SimType } from '../types.js';
+import { walkExpr, walkStmt } from '../walk.js';
+import { evaluate } from '../constants.js';
+import { inlineAssembly } from './assembly.js';
+import { constructors, constructAt, defaultMembers, initialise } from './construct.js';
+import { lambdaSlot } from './lambdas.js';
+import type { FunctionContext } from './context.js';
+import { conditionMask, expression, staticType } from './expression.js';
+import { convert, type Val } from './operators.js';
+import { isPlace, materialised, placeOf } from './places.js';
+
+const exitCache = new WeakMap<Stmt, boolean>();
+
+/** Whether control may leave the statement other than at its end. */
+function mayExit(s: Stmt): boolean {
+  let known = exitCache.get(s);
+  if (known === undefined) {
+    known = false;
+    walkStmt(s, { stmt: (x) => { if (x.kind === 'return' || x.kind === 'break' || x.kind === 'continue') known = true; } });
+    exitCache.set(s, known);
+  }
+  return known;
+}
+
+const switchCache = new WeakMap<Expr, boolean>();
+
+/** Atomics, volatile accesses and collectives: another warp may run in between. */
+function isSwitchPoint(e: Expr): boolean {
+  let known = switchCache.get(e);
+  if (known === undefined) {
+    known = false;
+    walkExpr(e, {
+      expr(x) {
+        if (x.kind === 'call' && x.callee.kind === 'builtin') {
+          const b = builtin(x.callee.name);
+          if (b !== undefined && (b.atomic || b.collective === 'warp' || b.fence !== null || b.volatile)) known = true;
+        }
+        if (x.type.volatile === true) known = true;
+      },
+    });
+    switchCache.set(e, known);
+  }
+  return known;
+}
+
+function switchPoint(ctx: FunctionContext, e: Expr): void {
+  if (ctx.generator && isSwitchPoint(e)) ctx.emit('if(D.switches())yield 0;');
+}
+
+function collectsWarp(s: Stmt): boolean {
+  let found = false;
+  walkStmt(s, {
+    expr(x) {
+      if (x.kind !== 'call') return;
+      if (x.callee.kind === 'builtin') { if (builtin(x.callee.name)?.collective === 'warp') found = true; }
+    },
+  });
+  return found;
+}
+
+/** `body` as a block that lanes leave one by one: under a fresh label, with `mask` as its mask variable. */
+export function block(ctx: FunctionContext, mask: string, body: () => void): void {
+  const label = ctx.fresh('L');
+  const outer = { mask: ctx.mask, label: ctx.label };
+  ctx.flush();
+  ctx.lines.push(`${label}:{`);
+  ctx.mask = mask;
+  ctx.label = label;
+  body();
+  ctx.flush();
+  ctx.lines.push('}');
+  ctx.mask = outer.mask;
+  ctx.label = outer.label;
+}
+
+/** Takes lanes that have left out of the current mask and stops if none is left. */
+function settle(ctx: FunctionContext): void {
+  const gone = [ctx.returns.mask, ctx.jumps.breakMask, ctx.jumps.continueMask].filter((m): m is string => m !== null);
+  ctx.emit(`${ctx.mask}&=~(${gone.join('|')});if(${ctx.mask}===0)break ${ctx.label};`);
+}
+
+export function statements(ctx: FunctionContext, list: readonly Stmt[]): void {
+  for (const [i, s] of list.entries()) {
+    statement(ctx, s);
+    if (s.kind === 'return' || s.kind === 'break' || s.kind === 'continue') return; // what follows is dead
+    if (mayExit(s) && (i < list.length - 1 || s.kind !== 'compound')) settle(ctx);
+  }
+}
+
+/** Counts one issue of the statement at the head of `s`. */
+function count(ctx: FunctionContext, s: Stmt | Expr, cost: readonly (Expr | null)[]): void {
+  ctx.site = ctx.compiler.site(ctx, s.span);
+  const weight = ctx.compiler.weight(cost);
+  const counter = ctx.compiler.counter(ctx, s, weight);
+  if (counter !== null) ctx.emit(`D.count(${counter},${ctx.mask});`);
+}
+
+export function statement(ctx: FunctionContext, s: Stmt): void {
+  switch (s.kind) {
+    case 'compound': {
+      statements(ctx, s.body);
+      return;
+    }
+    case 'empty': return;
+    case 'expression': {
+      if (isVoidLiteral(s.expression)) return;
+      count(ctx, s, [s.expression]);
+      switchPoint(ctx, s.expression);
+      discard(ctx, expression(ctx, s.expression));
+      ctx.flush();
+      return;
+    }
+    case 'declare': {
+      for (const v of s.variables) declare(ctx, v, s);
+      return;
+    }
+    case 'if': return ifStatement(ctx, s);
+    case 'for': return forStatement(ctx, s);
+    case 'while': {
+      loop(ctx, s, {
+        before: () => { if (s.conditionDecl !== null) declare(ctx, s.conditionDecl, s); },
+        condition: s.condition, step: null, body: s.body, testFirst: true,
+      });
+      return;
+    }
+    case 'do': return loop(ctx, s, { before: () => undefined, condition: s.condition, step: null, body: s.body, testFirst: false });
+    case 'switch': return switchStatement(ctx, s);
+    case 'return': return returnStatement(ctx, s);
+    case 'break': {
+      if (ctx.jumps.breakMask === null) return ctx.unsupported('break outside a loop', s.span);
+      ctx.emit(`${ctx.jumps.breakMask}|=${ctx.mask};break ${ctx.label};`);
+      return;
+    }
+    case 'continue': {
+      if (ctx.jumps.continueMask === null) return ctx.unsupported('continue outside a loop', s.span);
+      ctx.emit(`${ctx.jumps.continueMask}|=${ctx.mask};break ${ctx.label};`);
+      return;
+    }
+    case 'preprocessor': {
+      for (const arm of s.arms) if (arm.active) statements(ctx, arm.body);
+      return;
+    }
+    case 'macro-statement': return statement(ctx, s.expanded);
+    case 'asm':
+      count(ctx, s, []);
+      return inlineAssembly(ctx, s);
+    case 'label': return ctx.unsupported(`label ${s.name} (goto)`, s.span);
+    case 'goto': return ctx.unsupported('goto', s.span);
+    case 'range-for': return ctx.unsupported('range-based for', s.span);
+    case 'opaque': return ctx.unsupported(s.reason, s.span);
+    default: return unreachable(s);
+  }
+}
+
+function isVoidLiteral(e: Expr): boolean {
+  const x = strip(e);
+  return (x.kind === 'literal') || (x.kind === 'cast' && x.type.kind === 'void' && strip(x.operand).kind === 'ref');
+}
+
+function discard(ctx: FunctionContext, v: Val): void {
+  if (v.js !== '' && /[(]/.test(v.js)) ctx.lane(`${v.js};`);
+}
+
+// -------------------------------------------------------------------------------------------------------- declarations
+
+function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
+  // `int a[] = {1, 2}`: as long as its initialiser.
+  if (v.type.kind === 'array' && v.type.length === null && v.init !== null) {
+    const of = resolve(v.type.of, ctx.env);
+    const e = strip(v.init);
+    if (e.kind === 'init-list') return { k: 'array', of, length: e.elements.length };
+    if (e.kind === 'literal' && typeof e.value === 'string') return { k: 'array', of, length: e.value.length + 1 };
+  }
+  if (v.init !== null && (v.type.kind === 'unknown' || v.type.kind === 'dependent')) {
+    try {
+      return resolve(v.type, ctx.env);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      if (v.type.kind === 'unknown' && !/\b(auto|decltype)\b/.test(v.type.text)) throw error;
+      const t = staticType(ctx, v.init);
+      return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
+    }
+  }
+  return resolve(v.type, ctx.env);
+}
+
+function declare(ctx: FunctionContext, v: VariableDecl, at: Stmt): void {
+  if (v.opaqueInit) return ctx.unsupported(`the initialiser of ${v.name}`, v.span);
+  if (v.space === 'shared' || v.storage === 'static' || v.storage === 'extern' || v.space === 'constant') {
+    const slot = ctx.compiler.globalSlot(ctx, v);
+    if (slot === undefined) return ctx.unsupported(`variable ${v.name}`, v.span);
+    ctx.slots.set(v, slot);
+    return;
+  }
+  const init = v.init === null ? null : strip(v.init);
+  if (init?.kind === 'lambda') {
+    ctx.slots.set(v, lambdaSlot(ctx, init));
+    ctx.flush();
+    return;
+  }
+  if (v.init !== null) count(ctx, at, [v.init]);
+  else ctx.site = ctx.compiler.site(ctx, v.span);
+  if (v.init !== null) switchPoint(ctx, v.init);
+  const t = declaredType(ctx, v);
+  if (t.k === 'reference') return declareReference(ctx, v, t.to);
+  if (t.k === 'record' || t.k === 'array' || ctx.addressed.has(v)) return declareObject(ctx, v, t, init);
+  if (t.k === 'void' || t.k === 'callable') return ctx.unsupported(`variable ${v.name} of such a type`, v.span);
+  const array = ctx.array(t);
+  let set: string | null = null;
+  if (v.init === null && !assignedAtOnce(ctx, v)) {
+    set = ctx.fresh('s');
+    ctx.prologue.push(`let ${set}=0;`);
+    ctx.emit(`${set}&=~${ctx.mask};`);
+  }
+  const slot = { kind: 'register', array, t, set, name: v.name } as const;
+  if (init !== null) {
+    const list = init.kind === 'init-list' ? init.elements[0] ?? null : init;
+    const value = list === null ? '0' : convert(expression(ctx, list), t);
+    ctx.lane(`${array}[l]=${value};`);
+    ctx.flush();
+  }
+  ctx.slots.set(v, slot);
+}
+
+/** Kept simple: without an initialiser the lanes that have a value are tracked. */
+function assignedAtOnce(_ctx: FunctionContext, _v: VariableDecl): boolean {
+  return false;
+}
+
+function declareReference(ctx: FunctionContext, v: VariableDecl, to: SimType): void {
+  if (v.init === null) return ctx.unsupported(`reference ${v.name} without an initialiser`, v.span);
+  const array = ctx.array({ k: 'pointer', to });
+  let address: string;
+  if (isPlace(v.init)) {
+    const place = placeOf(ctx, v.init);
+    if (place.kind === 'memory') address = place.address;
+    else address = addressOfTemporary(ctx, v.init, to);
+  } else {
+    const e = strip(v.init);
+    if (to.k === 'record' || to.k === 'array' || e.kind === 'call') {
+      const place = placeOf(ctx, e);
+      if (place.kind !== 'memory') return ctx.unsupported(`reference ${v.name}`, v.span);
+      address = place.address;
+    } else address = addressOfTemporary(ctx, v.init, to);
+  }
+  ctx.lane(`${array}[l]=${address};`);
+  ctx.flush();
+  ctx.slots.set(v, { kind: 'reference', array, t: to, name: v.name });
+}
+
+function addressOfTemporary(ctx: FunctionContext, init: Expr, to: SimType): string {
+  const place = materialised(ctx, { t: to, js: convert(expression(ctx, init), to) });
+  return place.kind === 'memory' ? place.address : '0';
+}
+
+function declareObject(ctx: FunctionContext, v: VariableDecl, t: SimType, init: Expr | null): void {
+  const offset = ctx.frameSlot(t);
+  const address = ctx.frameAddress(offset);
+  const slot = { kind: 'frame', offset, t, name: v.name } as const;
+  if (init === null) {
+    ctx.lane(`D.forget(${address},${sizeOf(t)});`);
+    if (t.k === 'record') {
+      if (constructors(t).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, t, [], noWhere(v));
+      else defaultMembers(ctx, address, t);
+    }
+  } else initialise(ctx, address, t, v.initStyle === 'paren' && t.k === 'record' && init.kind !== 'construct' && init.kind !== 'init-list' ? init : v.init ?? init);
+  ctx.flush();
+  ctx.slots.set(v, slot);
+}
+
+function noWhere(v: VariableDecl): Expr {
+  return { kind: 'opaque', reason: 'declaration', span: v.span, type: v.type };
+}
+
+// ------------------------------------------------------------------------------------------------------------ branches
+
+function ifStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'if' }>): void {
+  if (s.init !== null) statement(ctx, s.init);
+  if (s.conditionDecl !== null) declare(ctx, s.conditionDecl, s);
+  if (s.constexpr) {
+    const value = evaluate(s.condition, ctx.env);
+    if (value !== null) {
+      if (Number(value.value) !== 0) statement(ctx, s.then);
+      else if (s.else !== null) statement(ctx, s.else);
+      return;
+    }
+  }
+  count(ctx, s, [s.condition]);
+  switchPoint(ctx, s.condition);
+  const branch = ctx.compiler.branch(ctx, s, 'if', s.condition);
+  const c = conditionMask(ctx, s.condition);
+  if (branch !== null) ctx.emit(`D.branch(${branch},${ctx.mask},${c});`);
+  const yes = ctx.fresh('m');
+  const no = ctx.fresh('m');
+  ctx.emit(`let ${yes}=${ctx.mask}&${c},${no}=${ctx.mask}&~${c};`);
+  const arm = (mask: string, body: Stmt): string[] => ctx.capture(() => block(ctx, mask, () => statements(ctx, body.kind === 'compound' ? body.body : [body])));
+  const then = arm(yes, s.then);
+  const otherwise = s.else === null ? null : arm(no, s.else);
+  if (otherwise !== null && s.else !== null && ctx.generator && collectsWarp(s.then) && collectsWarp(s.else)) {
+    // Lanes of one arm may be named by a collective of the other: the arms advance in turn.
+    ctx.lines.push(`yield* W.fork(${yes}===0?null:(function*(){${then.join('\n')}})(),${no}===0?null:(function*(){${otherwise.join('\n')}})());`);
+    return;
+  }
+  ctx.lines.push(`if(${yes}!==0){${then.join('\n')}}`);
+  if (otherwise !== null) ctx.lines.push(`if(${no}!==0){${otherwise.join('\n')}}`);
+}
+
+function switchStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'switch' }>): void {
+  if (s.init !== null) statement(ctx, s.init);
+  if (s.conditionDecl !== null) declare(ctx, s.conditionDecl, s);
+  count(ctx, s, [s.condition]);
+  switchPoint(ctx, s.condition);
+  const branch = ctx.compiler.branch(ctx, s, 'switch', s.condition);
+  const broken = ctx.fresh('b');
+  const current = ctx.fresh('m');
+  const arms = s.arms.map(() => ctx.fresh('a'));
+  const rest = ctx.fresh('a');
+  ctx.emit(`let ${broken}=0,${current}=0,${rest}=0${arms.map((a) => `,${a}=0`).join('')};`);
+  const value = ctx.hold(expression(ctx, s.condition));
+  if (value.t.k !== 'scalar') return ctx.unsupported('switch on such a value', s.condition.span);
+  let chain = '';
+  let otherwise = rest;
+  for (const [i, arm] of s.arms.entries()) {
+    for (const label of arm.labels) {
+      if (label === null) { otherwise = arms[i] ?? rest; continue; }
+      const folded = evaluate(label, ctx.env);
+      if (folded === null || folded.kind !== 'integer') return ctx.unsupported('a case label that is not constant', label.span);
+      const wide = folded.value > 9007199254740991n || folded.value < -9007199254740991n;
+      const text = value.t.s === 'u32' ? BigInt.asUintN(32, folded.value) : folded.value;
+      chain += `if(${value.t.s === 'bool' ? `+(${value.js})` : value.js}===${text}${wide ? 'n' : ''})${arms[i]}|=1<<l;else `;
+    }
+  }
+  ctx.lane(`${chain}${otherwise}|=1<<l;`);
+  ctx.flush();
+  if (branch !== null) ctx.lines.push(`D.choice(${branch},${ctx.mask},[${[...arms, rest].join(',')}]);`);
+  const outer = ctx.jumps;
+  ctx.jumps = { breakMask: broken, continueMask: outer.continueMask };
+  for (const [i, arm] of s.arms.entries()) {
+    const gone = [broken, ctx.returns.mask, ...(outer.continueMask === null ? [] : [outer.continueMask])];
+    ctx.emit(`${current}=(${current}|${arms[i]})&~(${gone.join('|')});`);
+    const body = ctx.capture(() => block(ctx, current, () => statements(ctx, arm.body)));
+    ctx.lines.push(`if(${current}!==0){${body.join('\n')}}`);
+  }
+  ctx.jumps = outer;
+}
+
+// --------------------------------------------------------------------------------------------------------------- loops
+
+interface LoopShape {
+  readonly before: () => void;
+  readonly condition: Expr | null;
+  readonly step: Expr | null;
+  readonly body: Stmt;
+  readonly testFirst: boolean;
+}
+
+function forStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' }>): void {
+  statement(ctx, s.init);
+  loop(ctx, s, {
+    before: () => { if (s.conditionDecl !== null) declare(ctx, s.conditionDecl, s); },
+    condition: s.condition, step: s.step, body: s.body, testFirst: true,
+  });
+}
+
+function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | 'do' }>, shape: LoopShape): void {
+  const live = ctx.fresh('m');
+  const broken = ctx.fresh('b');
+  const next = ctx.fresh('k');
+  const inner = ctx.fresh('m');
+  const outer = ctx.jumps;
+  const site = ctx.compiler.site(ctx, s.span);
+  ctx.emit(`let ${live}=${ctx.mask},${broken}=0,${next}=0;for(;;){D.turn(${site});`);
+  const test = (): void => {
+    shape.before();
+    if (shape.condition === null) return;
+    count(ctx, shape.condition, [shape.condition]);
+    switchPoint(ctx, shape.condition);
+    const branch = ctx.compiler.branch(ctx, s, s.kind, shape.condition);
+    const c = conditionMask(ctx, shape.condition);
+    if (branch !== null) ctx.emit(`D.branch(${branch},${live},${c});`);
+    ctx.emit(`${live}&=${c};if(${live}===0)break;`);
+  };
+  const saved = { mask: ctx.mask, label: ctx.label };
+  ctx.mask = live;
+  if (shape.testFirst) test();
+  ctx.emit(`${next}=0;let ${inner}=${live};`);
+  ctx.jumps = { breakMask: broken, continueMask: next };
+  block(ctx, inner, () => statements(ctx, shape.body.kind === 'compound' ? shape.body.body : [shape.body]));
+  ctx.jumps = outer;
+  if (mayExit(shape.body)) ctx.emit(`${live}&=~(${broken}|${ctx.returns.mask});if(${live}===0)break;`);
+  if (shape.step !== null) {
+    count(ctx, shape.step, [shape.step]);
+    switchPoint(ctx, shape.step);
+    discard(ctx, expression(ctx, shape.step));
+    ctx.flush();
+  }
+  if (!shape.testFirst) test();
+  ctx.emit('}');
+  ctx.mask = saved.mask;
+  ctx.label = saved.label;
+}
+
+// -------------------------------------------------------------------------------------------------------------- return
+
+function returnStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'return' }>): void {
+  const target = ctx.returns;
+  if (s.value !== null) {
+    count(ctx, s, [s.value]);
+    switchPoint(ctx, s.value);
+    if (target.t.k === 'void') discard(ctx, expression(ctx, s.value));
+    else if (target.t.k === 'reference') {
+      const place = placeOf(ctx, s.value);
+      if (place.kind !== 'memory' || target.array === null) return ctx.unsupported('a returned reference to a register variable', s.span);
+      ctx.lane(`${target.array}[l]=${place.address};`);
+    } else if (target.t.k === 'record') {
+      if (target.address === null) throw new Error('internal: no place for a returned object');
+      const e = strip(s.value);
+      if (e.kind === 'init-list') initialise(ctx, target.address, target.t, e);
+      else {
+        const value = expression(ctx, e);
+        if (value.t.k === 'record') ctx.lane(`D.copy(${target.address},${value.js},${sizeOf(target.t)},${alignOf(target.t)},l,0);`);
+        else initialise(ctx, target.address, target.t, e);
+      }
+    } else {
+      const e = strip(s.value);
+      const value = convert(expression(ctx, e.kind === 'init-list' ? e.elements[0] ?? e : e), target.t);
+      ctx.lane(`${target.array}[l]=${value};`);
+    }
+    ctx.flush();
+  }
+  ctx.emit(`${target.mask}|=${ctx.mask};${target.kernel ? `W.exit(${ctx.mask});` : ''}break ${ctx.label};`);
+}
+

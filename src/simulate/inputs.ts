@@ -1,0 +1,269 @@
+/** Inputs of a launch: values for scalars, lazy buffers for pointers, both from a seed unless an argument says otherwise. */
+import type { FunctionDecl, ParameterDecl } from '../syntax/tree.js';
+import { elementValue, filler, hash, hashText, type ContentOptions, type Distribution } from './contents.js';
+import type { GlobalObject } from './codegen/compiler.js';
+import { laneArray } from './codegen/operators.js';
+import type { Machine } from './machine.js';
+import type { Filler, Segment } from './memory.js';
+import { leaves, sizeOf, Unsupported, widthOf, type Scalar, type SimType } from './types.js';
+import type { Usage } from './usage.js';
+import { wrapI64, type Wide } from './values.js';
+import type { Lanes } from './warp.js';
+import { initialBytes } from './initial.js';
+
+/** What `--arg name=…` says. */
+export type Argument =
+  | { readonly kind: 'value'; readonly value: number | bigint }
+  | { readonly kind: 'contents'; readonly distribution: Distribution; readonly length: number | null }
+  /** The same buffer as another parameter, `offset` elements further. */
+  | { readonly kind: 'alias'; readonly of: string; readonly offset: number };
+
+export type Arguments = ReadonlyMap<string, Argument>;
+
+/** Parses `n=1000`, `x=uniform(-1,1)`, `flag=bernoulli(0.03)`, `y=alias(x,4)`, `a=[1,2,3]`. Null if it is none of them. */
+export function parseArgument(text: string): { readonly name: string; readonly argument: Argument } | null {
+  const split = /^\s*([A-Za-z_][\w.]*)\s*=\s*(.+?)\s*$/.exec(text);
+  const name = split?.[1];
+  const value = split?.[2];
+  if (name === undefined || value === undefined) return null;
+  const call = /^(uniform|bernoulli|constant|alias)\(([^)]*)\)$/.exec(value);
+  if (call !== null) {
+    const parts = (call[2] ?? '').split(',').map((p) => p.trim());
+    const numbers = parts.map(Number);
+    const [a = NaN, b = NaN] = numbers;
+    const contents = (distribution: Distribution): { name: string; argument: Argument } => ({ name, argument: { kind: 'contents', distribution, length: null } });
+    switch (call[1]) {
+      case 'uniform': return parts.length === 2 && !Number.isNaN(a) && !Number.isNaN(b) ? contents({ kind: 'uniform', low: a, high: b }) : null;
+      case 'bernoulli': return parts.length >= 1 && a >= 0 && a <= 1 ? contents({ kind: 'bernoulli', p: a, ...(parts.length === 2 ? { value: b } : {}) }) : null;
+      case 'constant': return parts.length === 1 && !Number.isNaN(a) ? contents({ kind: 'constant', value: a }) : null;
+      default: return /^[A-Za-z_]\w*$/.test(parts[0] ?? '') && (parts.length === 1 || Number.isInteger(b)) ? { name, argument: { kind: 'alias', of: parts[0] ?? '', offset: parts.length === 1 ? 0 : b } } : null;
+    }
+  }
+  if (value.startsWith('[') && value.endsWith(']')) {
+    const values = value.slice(1, -1).split(',').filter((v) => v.trim() !== '').map(Number);
+    return values.some(Number.isNaN) ? null : { name, argument: { kind: 'contents', distribution: { kind: 'values', values }, length: values.length } };
+  }
+  if (value === 'true' || value === 'false') return { name, argument: { kind: 'value', value: value === 'true' ? 1 : 0 } };
+  if (/^-?\d{16,}$/.test(value)) return { name, argument: { kind: 'value', value: BigInt(value) } };
+  const number = Number(value);
+  return Number.isNaN(number) ? null : { name, argument: { kind: 'value', value: number } };
+}
+
+/** `x` values as text that `parseArgument` reads again. */
+export function spellArgument(name: string, value: number | bigint): string {
+  return `${name}=${value}`;
+}
+
+const SIZE_NAME = /^(n|N|m|M|k|K|w|h|W|H|nx|ny|nz|len|num|total|size|count|width|height|depth|rows?|cols?|columns?|dim|elements|length|limit|end|extent)$|(_|^)(n|num|len|size|count|width|height|rows?|cols?|dim|length|total|elements?|items?|points?|nodes|edges|cells|pixels|samples|batch)$|^(n|num|N)_?[A-Z]\w*$|^num_\w+$|(Size|Count|Length|Width|Height|Rows|Cols|Num|Dim|Elements|Total)$|^(n|num)[a-z]+$/;
+const SMALL_NAME = /iter|step|radius|order|level|pass|rank|stride|offset|lda|ldb|ldc|pitch|shift|mode|flag|kind|type|seed/i;
+
+export function isSizeName(name: string): boolean {
+  return SIZE_NAME.test(name) && !SMALL_NAME.test(name);
+}
+
+export interface Buffer { readonly name: string; readonly segment: Segment; readonly element: SimType }
+
+export interface PreparedInputs {
+  readonly arrays: () => Lanes[];
+  readonly buffers: readonly Buffer[];
+  /** Scalars by name, as chosen: what a replay needs. */
+  readonly scalars: ReadonlyMap<string, number | bigint>;
+}
+
+export interface InputOptions {
+  readonly seed: number;
+  readonly arguments: Arguments;
+  /** Value for scalars that are named like sizes. */
+  readonly size: number;
+  readonly special: boolean;
+}
+
+export function contentOptions(name: string, distribution: Distribution, index: boolean, o: InputOptions, usage: Usage, pointers: readonly number[]): ContentOptions {
+  return {
+    seed: o.seed, key: hashText(name), distribution, indexLimit: index ? Math.max(1, o.size) : null,
+    integers: usage.integers, reals: usage.reals, special: o.special, pointers,
+  };
+}
+
+const granuleOf = (type: SimType): 1 | 2 | 4 => {
+  const width = Math.min(4, ...leaves(type).map((p) => (p.type.k === 'scalar' ? widthOf(p.type.s) : 8)));
+  return width <= 1 ? 1 : width === 2 ? 2 : 4;
+};
+
+/** The value of a scalar parameter. */
+function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: InputOptions, usage: Usage): number | bigint {
+  const given = o.arguments.get(name);
+  if (given?.kind === 'value') return given.value;
+  if (given?.kind === 'contents') return elementValue(s, 0, contentOptions(name, given.distribution, false, o, usage, []));
+  const h = hash(o.seed, hashText(name), 77);
+  if (s === 'bool') return h & 1;
+  const floating = s === 'f16' || s === 'bf16' || s === 'f32' || s === 'f64';
+  if (floating) {
+    const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, false, { ...o, special: false }, usage, []));
+    return s === 'f64' ? v : Math.fround(v);
+  }
+  if (isSizeName(name)) return o.size;
+  const index = decl === null || usage.indices.has(decl);
+  const pick = h % 8;
+  if (!index && pick < 3 && usage.integers.length > 0) {
+    const v = usage.integers[hash(h, 5) % usage.integers.length] ?? 0;
+    return s.startsWith('u') ? Math.abs(v) : v;
+  }
+  return hash(h, 6) % (SMALL_NAME.test(name) ? 6 : 9);
+}
+
+/** Buffers and parameter values of a kernel. Addresses are the same for the same kernel signature, whatever the code does. */
+export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly SimType[], usage: Usage, o: InputOptions): PreparedInputs {
+  const buffers: Buffer[] = [];
+  const scalars = new Map<string, number | bigint>();
+  const makers: (() => Lanes)[] = [];
+
+  const buffer = (name: string, to: SimType, decl: ParameterDecl | null, depth: number): number => {
+    const given = o.arguments.get(name);
+    if (given?.kind === 'alias') {
+      const other = buffers.find((b) => b.name === given.of);
+      if (other === undefined) throw new Unsupported(`--arg ${name}: no buffer ${given.of} before it`, null);
+      return other.segment.base + given.offset * sizeOf(other.element);
+    }
+    const element: SimType = to.k === 'void' || to.k === 'callable' ? { k: 'scalar', s: 'u8' } : to;
+    const inner: number[] = [];
+    for (const [i, leaf] of leaves(element).entries()) {
+      if (leaf.type.k !== 'pointer' || depth >= 2 || i > 3) continue;
+      // Pointers in memory point to a few buffers made beforehand, so that addresses do not depend on who reads first.
+      for (let j = 0; j < 4; j++) inner.push(buffer(`${name}[${j}]${i === 0 ? '' : `.${i}`}`, leaf.type.to, null, depth + 1));
+    }
+    const distribution: Distribution = given?.kind === 'contents' ? given.distribution : { kind: 'hash' };
+    const index = decl === null || usage.indices.has(decl);
+    const limit = given?.kind === 'contents' && given.length !== null ? given.length * sizeOf(element) : Infinity;
+    const segment = D.add(name, 'global', limit, filler(element, contentOptions(name, distribution, index, o, usage, inner)), false, granuleOf(element));
+    buffers.push({ name, segment, element });
+    return segment.base;
+  };
+
+  const fieldValue = (name: string, type: SimType): number | bigint => {
+    if (type.k === 'scalar') { const v = scalarValue(name, type.s, null, o, usage); scalars.set(name, v); return v; }
+    if (type.k === 'pointer') return buffer(name, type.to, null, 1);
+    return 0;
+  };
+
+  for (const [i, parameter] of kernel.parameters.entries()) {
+    const type = types[i];
+    if (type === undefined) throw new Unsupported(`parameter ${parameter.name}`, parameter.span, parameter.file);
+    switch (type.k) {
+      case 'scalar': {
+        const value = scalarValue(parameter.name, type.s, parameter, o, usage);
+        scalars.set(parameter.name, value);
+        makers.push(filled(type, normalise(value, type.s)));
+        break;
+      }
+      case 'pointer': {
+        const given = o.arguments.get(parameter.name);
+        const address = given?.kind === 'value' && Number(given.value) === 0 ? 0 : buffer(parameter.name, type.to, parameter, 0);
+        makers.push(filled(type, address));
+        break;
+      }
+      case 'record': {
+        // By value: one copy that every lane reads.
+        const segment = D.add(parameter.name, 'constant', type.layout.size, (page) => { page.flags.fill(1); }, false, 0);
+        for (const field of fieldLeaves(type, parameter.name)) {
+          const value = fieldValue(field.name, field.type);
+          poke(D, segment.base + field.offset, field.type, value);
+        }
+        makers.push(filled(type, segment.base));
+        break;
+      }
+      case 'array': case 'reference': case 'void': case 'callable': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
+    }
+  }
+  return { arrays: () => makers.map((m) => m()), buffers, scalars };
+}
+
+function normalise(value: number | bigint, s: Scalar): Wide {
+  if (s === 'i64' || s === 'u64') return wrapI64(BigInt(typeof value === 'bigint' ? value : Math.trunc(value)));
+  return Number(value);
+}
+
+function filled(type: SimType, value: Wide): () => Lanes {
+  const text = laneArray(type);
+  if (text.startsWith('new Array')) return () => new Array<Wide>(32).fill(value);
+  const v = Number(value);
+  return () => {
+    const array = typedArray(text);
+    array.fill(v);
+    return array;
+  };
+}
+
+function typedArray(text: string): Int32Array | Uint32Array | Float32Array | Float64Array | Uint8Array | Int8Array | Int16Array | Uint16Array {
+  switch (text) {
+    case 'new Uint8Array(32)': return new Uint8Array(32);
+    case 'new Int8Array(32)': return new Int8Array(32);
+    case 'new Int16Array(32)': return new Int16Array(32);
+    case 'new Uint16Array(32)': return new Uint16Array(32);
+    case 'new Int32Array(32)': return new Int32Array(32);
+    case 'new Uint32Array(32)': return new Uint32Array(32);
+    case 'new Float32Array(32)': return new Float32Array(32);
+    default: return new Float64Array(32);
+  }
+}
+
+function fieldLeaves(type: Extract<SimType, { k: 'record' }>, prefix: string, base = 0): { name: string; type: SimType; offset: number }[] {
+  const out: { name: string; type: SimType; offset: number }[] = [];
+  for (const field of type.layout.fields) {
+    const name = `${prefix}.${field.name}`;
+    if (field.type.k === 'record') out.push(...fieldLeaves(field.type, name, base + field.offset));
+    else if (field.type.k === 'array') leaves(field.type, base + field.offset).forEach((l, i) => out.push({ name: `${name}.${i}`, type: l.type, offset: l.offset }));
+    else out.push({ name, type: field.type, offset: base + field.offset });
+  }
+  return out;
+}
+
+function poke(D: Machine, address: number, type: SimType, value: number | bigint): void {
+  const segment = D.segmentOf(address);
+  if (segment === undefined) return;
+  const page = D.at(address, 1, 0, 0, false);
+  const o = (address - segment.id * 2 ** 32) % 4096;
+  const view = new DataView(page.bytes);
+  if (type.k !== 'scalar') { view.setBigUint64(o, BigInt(value), true); return; }
+  switch (type.s) {
+    case 'bool': case 'i8': case 'u8': view.setInt8(o, Number(value)); break;
+    case 'i16': case 'u16': case 'f16': case 'bf16': view.setInt16(o, Number(value), true); break;
+    case 'i32': case 'u32': view.setInt32(o, Number(value), true); break;
+    case 'f32': view.setFloat32(o, Number(value), true); break;
+    case 'f64': view.setFloat64(o, Number(value), true); break;
+    case 'i64': case 'u64': view.setBigInt64(o, BigInt(value), true); break;
+  }
+}
+
+/** Namespace-scope and static variables: their initialiser if it is constant, zero for a scalar, else lazy contents. */
+export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usage: Usage, o: InputOptions): Buffer[] {
+  return globals.map(({ decl, type, env }) => {
+    const constant = decl.space === 'constant' || decl.type.const === true || decl.constexpr;
+    const size = type.k === 'array' && type.length === null ? Infinity : sizeOf(type);
+    const given = o.arguments.get(decl.name);
+    let fill: Filler;
+    if (decl.init !== null && given === undefined) {
+      const bytes = initialBytes(type, decl.init, env);
+      if (bytes === null) throw new Unsupported(`the initialiser of ${decl.name} is not constant`, decl.span, decl.file);
+      fill = (page, from) => {
+        for (let i = 0; i < page.u8.length; i++) page.u8[i] = bytes[from + i] ?? 0;
+        page.flags.fill(1);
+      };
+    } else if (type.k === 'scalar' && !constant && given === undefined) {
+      fill = (page) => { page.flags.fill(1); };
+    } else {
+      const element = type.k === 'array' ? innermost(type) : type;
+      const size_ = given?.kind === 'value' ? { kind: 'constant' as const, value: Number(given.value) } : null;
+      const named = size_ ?? (type.k === 'scalar' && isSizeName(decl.name) ? { kind: 'constant' as const, value: o.size } : null);
+      const distribution = named ?? (given?.kind === 'contents' ? given.distribution : { kind: 'hash' as const });
+      fill = filler(element, contentOptions(decl.name, distribution, usage.indices.has(decl), o, usage, []));
+    }
+    const segment = D.add(decl.name, constant ? 'constant' : 'global', size, fill, false, constant ? 0 : granuleOf(type));
+    D.g.push(segment.base);
+    return { name: decl.name, segment, element: type };
+  });
+}
+
+function innermost(type: SimType): SimType {
+  return type.k === 'array' ? innermost(type.of) : type;
+}
