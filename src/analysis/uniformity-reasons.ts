@@ -11,7 +11,7 @@ import type { Control } from './control-flow.js';
 import type { Value } from './def-use.js';
 import type { Reason, Scope } from './facts.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
-import { isLane, LANE, scopeOf, SCOPE_BITS, UNKNOWN_BIT } from './taint.js';
+import { DATA_BIT, isLane, LANE, scopeOf, SCOPE_BITS, UNKNOWN_BIT } from './taint.js';
 import { solvedCallees } from './uniformity-calls.js';
 import { placeTaint, stability } from './uniformity-loads.js';
 import type { Uniformity } from './uniformity.js';
@@ -22,18 +22,20 @@ const MAX_REASONS = 12;
 
 /** What part of the verdict is being explained. */
 export interface Wanted {
-  readonly kind: 'unknown' | 'lane' | 'scope';
+  readonly kind: 'unknown' | 'data' | 'lane' | 'scope';
   readonly scope: Scope;
 }
 
 export function wantedOf(taint: number): Wanted {
   if ((taint & UNKNOWN_BIT) !== 0) return { kind: 'unknown', scope: 'lane' };
-  return { kind: isLane(taint) ? 'lane' : 'scope', scope: scopeOf(taint) };
+  if (isLane(taint)) return { kind: (taint & DATA_BIT) !== 0 ? 'data' : 'lane', scope: 'lane' };
+  return { kind: 'scope', scope: scopeOf(taint) };
 }
 
 function has(taint: number, wanted: Wanted): boolean {
   switch (wanted.kind) {
     case 'unknown': return (taint & UNKNOWN_BIT) !== 0;
+    case 'data': return (taint & DATA_BIT) !== 0;
     case 'lane': return (taint & SCOPE_BITS) === LANE;
     case 'scope': return scopeOf(taint) === wanted.scope;
   }
@@ -52,7 +54,7 @@ export class Explainer {
   unknown: string | null = null;
   private readonly seen = new Set<number | Control>();
 
-  constructor(private readonly state: Uniformity, private readonly wanted: Wanted, private readonly beyond: Continue, private readonly depth = 0) {}
+  constructor(private readonly state: Uniformity, private wanted: Wanted, private readonly beyond: Continue, private readonly depth = 0) {}
 
   text(node: Node): string {
     const whole = this.state.env.unit.source.text.slice(node.span.start, node.span.end).split(/\s+/).join(' ');
@@ -70,7 +72,7 @@ export class Explainer {
   private verdict(name: string, why: string): string {
     switch (this.wanted.kind) {
       case 'unknown': return `\`${name}\` is not known: ${why}`;
-      case 'lane': return `\`${name}\` differs between lanes: ${why}`;
+      case 'data': case 'lane': return `\`${name}\` differs between lanes: ${why}`;
       case 'scope': return `\`${name}\` ${GROUPS[this.wanted.scope]}: ${why}`;
     }
   }
@@ -135,6 +137,7 @@ export class Explainer {
       return;
     }
     this.say(node, this.verdict(this.text(node), 'loaded from memory'));
+    this.turnToAddress(address);
     if (has(address, this.wanted)) {
       const part = this.addressPart(lvalue);
       if (part !== null) this.expression(part);
@@ -142,6 +145,11 @@ export class Explainer {
     }
     if (this.wanted.kind === 'unknown') { this.unknown ??= 'memory that is not known'; return; }
     for (const reason of found.because) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+  }
+
+  /** What is loaded is data; where it lies may vary by coordinates alone. */
+  private turnToAddress(address: number): void {
+    if (this.wanted.kind === 'data' && isLane(address) && !has(address, this.wanted)) this.wanted = { kind: 'lane', scope: 'lane' };
   }
 
   private addressPart(lvalue: Expr): Expr | null {
@@ -267,6 +275,7 @@ export class Explainer {
     // The line just said what it is: go on with its parts.
     if (e.kind === 'index' || e.kind === 'member' || (e.kind === 'unary' && e.op === '*')) {
       if (rootOf(e) === null && !(e.kind === 'member' && !e.arrow && strip(e.object).kind === 'call')) {
+        this.turnToAddress(placeTaint(e, this.state));
         const part = this.addressPart(e);
         if (part !== null && this.wanted.kind !== 'scope') { this.expression(part); return; }
       }

@@ -55,6 +55,7 @@ export class Uniformity {
   /** Join of all conditions; only kept for functions with `goto`. */
   private everything = CONSTANT;
   private solved = false;
+  private result = CONSTANT;
 
   constructor(readonly world: World, readonly env: Env, readonly entry: Entry) {
     this.function = env.function;
@@ -80,6 +81,7 @@ export class Uniformity {
       else if (!this.defUse.cyclic) break;
       if (!changed) break;
     }
+    this.result = this.collectReturns();
     return this;
   }
 
@@ -227,8 +229,13 @@ export class Uniformity {
     return taintOf(expr, this);
   }
 
-  /** Element of the returned value: the join over all returns, and of what decides between them. */
+  /** Element of the returned value. */
   returned(): number {
+    return this.result;
+  }
+
+  /** The join over all returns, and of what decides between them. */
+  private collectReturns(): number {
     let taint = CONSTANT;
     for (const site of this.defUse.returns) {
       if (site.value !== null) taint |= taintOf(site.value, this);
