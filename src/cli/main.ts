@@ -5,7 +5,7 @@ import { UsageError } from '../project/errors.js';
 import { didYouMean } from '../project/suggest.js';
 import { commands } from './commands.js';
 import { EXIT } from './exit-codes.js';
-import { outputOptions, splitCompilerFlags } from './options.js';
+import { outputOptions, prepareArguments } from './options.js';
 import { version } from './version.js';
 
 // Whoever reads our output may stop reading (`divmod … | head`): that ends the output, not the run.
@@ -24,7 +24,7 @@ function complain(message: string): void {
 async function run(args: readonly string[]): Promise<void> {
   const debug = args.includes('--debug');
   const names = commands.map((command) => String(command.command).split(' ')[0] ?? '');
-  let parser = yargs(splitCompilerFlags(args))
+  let parser = yargs(prepareArguments(args))
     .scriptName('divmod')
     .usage('divmod COMMAND [options]\n\nWhere warps of CUDA kernels diverge, what it costs, and how to restructure the source with a proof.')
     .options(outputOptions)
@@ -32,7 +32,7 @@ async function run(args: readonly string[]): Promise<void> {
     .help()
     .alias('help', 'h')
     .wrap(Math.min(110, process.stdout.columns ?? 100))
-    .parserConfiguration({ 'parse-positional-numbers': false, 'parse-numbers': false, 'dot-notation': false, 'duplicate-arguments-array': true, 'camel-case-expansion': false })
+    .parserConfiguration({ 'parse-positional-numbers': false, 'parse-numbers': false, 'dot-notation': false, 'duplicate-arguments-array': true, 'camel-case-expansion': false, 'populate--': true })
     .exitProcess(false)
     .strict()
     .demandCommand(1, 'which command?')

@@ -9,7 +9,7 @@ import type { Project } from '../project/project.js';
 import type { Failure } from '../project/workspace.js';
 import type { Console } from './console.js';
 import { EXIT } from './exit-codes.js';
-import { list, settingsOf, single, type Argv } from './options.js';
+import { pathsOf, settingsOf, single, type Argv } from './options.js';
 
 export interface Opened {
   readonly project: Project;
@@ -56,7 +56,7 @@ export async function openProject(argv: Argv, console: Console): Promise<Opened 
   const { settings } = await settingsFor(argv);
   const { Project } = await import('../project/project.js');
 
-  let paths = list(argv, 'paths');
+  let paths = pathsOf(argv);
   const filesFrom = single(argv, 'files-from');
   if (filesFrom !== undefined) {
     if (filesFrom === '-' && paths.includes('-')) throw new UsageError('standard input cannot be both the list of files and a file');

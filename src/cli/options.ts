@@ -46,11 +46,19 @@ export const factOptions = {
   'default-trips': text('trip count of a loop whose bound is not known', FACTS),
 } satisfies Record<string, Options>;
 
-/** The values of an option that may be given several times. */
+/** Stands for `-` (standard input) while yargs, which drops or refuses it, takes the line apart. */
+const STANDARD_INPUT = '\0-';
+
+/** The values of an option or of positional arguments that may be given several times. */
 export function list(argv: Argv, name: string): readonly string[] {
   const value = argv[name];
   if (value === undefined) return [];
-  return (Array.isArray(value) ? value : [value]).map(String);
+  return (Array.isArray(value) ? value : [value]).map((item) => (item === STANDARD_INPUT ? '-' : String(item)));
+}
+
+/** The paths of a command, those behind `--` included. */
+export function pathsOf(argv: Argv): readonly string[] {
+  return [...list(argv, 'paths'), ...list(argv, '--')];
 }
 
 /** The value of an option that is given once; the last one wins. */
@@ -110,12 +118,13 @@ export function settingsOf(argv: Argv): Partial<Record<SettingName, RawValue>> {
   return values;
 }
 
-/** `-DNAME` and `-Ifolder`, as compilers take them, in the form that the parser of options takes. */
-export function splitCompilerFlags(args: readonly string[]): string[] {
+/** `-DNAME`, `-Ifolder` and `-`, as compilers take them, in the form that yargs takes. */
+export function prepareArguments(args: readonly string[]): string[] {
   const out: string[] = [];
   for (const [i, arg] of args.entries()) {
     if (arg === '--') return [...out, ...args.slice(i)];
-    if (/^-D./.test(arg)) out.push('-D', arg.slice(2));
+    if (arg === '-') out.push(STANDARD_INPUT);
+    else if (/^-D./.test(arg)) out.push('-D', arg.slice(2));
     else if (/^-I./.test(arg)) out.push('--include', arg.slice(2));
     else if (arg === '-I') out.push('--include');
     else out.push(arg);

@@ -30,6 +30,7 @@ import { findFiles, type InputFile } from './files.js';
 import { IgnoreFiles } from './ignores.js';
 import { applyRounds, kernelsOf, listSites, type Candidate, type InternalFault, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
 import { checkKernelNames, nameMatcher } from './scope.js';
+import { withShownPaths } from './shown-paths.js';
 import { resolveSettings, type RawValue, type SettingName, type Settings } from './settings.js';
 import { didYouMean } from './suggest.js';
 import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
@@ -124,6 +125,7 @@ export class Project {
     this.missing = inputs.failures;
     this.modules = modules;
     this.workspace = new Workspace(inputs.files, {
+      cwd: this.cwd,
       includeDirs: inputs.settings.includeDirs.map((folder) => resolve(inputs.cwd, folder)),
       define: inputs.settings.define,
       compileCommands: inputs.settings.compileCommands === null ? null : readCompileCommands(resolve(inputs.cwd, inputs.settings.compileCommands)),
@@ -197,7 +199,7 @@ export class Project {
       yield [];
       for (const file of group) {
         try {
-          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted });
+          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
         } catch (error) {
           this.faults.push({ path: file.path, where: 'audit', error });
         }
@@ -276,7 +278,7 @@ export class Project {
   /** Files with changes, by the paths that the user gave. */
   changed(): readonly { readonly path: string; readonly realPath: string; readonly before: string; readonly after: string }[] {
     this.settle();
-    return this.workspace.changedFiles().map(({ original: { source }, text }) => ({ path: source.path, realPath: source.realPath, before: source.text, after: text }));
+    return this.workspace.changedFiles().map(({ original: { source }, text }) => ({ path: this.workspace.shownPath(source.realPath), realPath: source.realPath, before: source.text, after: text }));
   }
 
   /** Changed files that git knows to have changes of someone else's; saving over them would mix the two. */
@@ -291,7 +293,7 @@ export class Project {
     this.settle();
     const changed = this.workspace.changedFiles();
     writeFilesAtomically(changed.map(({ original, text }) => ({ path: original.source.realPath, bytes: encode(original.source, text), expected: original.bytes })));
-    return Promise.resolve(changed.map(({ original }) => original.source.path));
+    return Promise.resolve(changed.map(({ original }) => this.workspace.shownPath(original.source.realPath)));
   }
 
   /** The text of a file's line as it was read (from 1); null if the file is not loaded. */

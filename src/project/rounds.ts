@@ -103,7 +103,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
       const asked = all.filter(({ kernel }) => request.kernel(kernel.name));
       kernels = asked.length;
       notUnderstood = asked.filter(({ kernel }) => !kernel.understood).map(({ unit, kernel }) => ({
-        path: unit.source.path, line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
+        path: workspace.shownPath(unit.source.realPath), line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
         message: kernel.problems[0]?.message ?? 'not understood',
       }));
     }
@@ -136,7 +136,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         }
         const elsewhere = outcome.change.edits.find((edit) => !request.editable(edit.file));
         if (elsewhere !== undefined) {
-          const reason = `it would change ${workspace.source(elsewhere.file)?.path ?? elsewhere.file}, which is not among the files of this run`;
+          const reason = `it would change ${workspace.shownPath(elsewhere.file)}, which is not among the files of this run`;
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, reason);
           continue;
         }
@@ -237,7 +237,7 @@ function* candidatesOf(
       }
     }
   } catch (error) {
-    faults.push({ path: unit.source.path, where: fn.name, error });
+    faults.push({ path: workspace.shownPath(unit.source.realPath), where: fn.name, error });
   }
 }
 
@@ -311,7 +311,7 @@ function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Cand
   const file = unit.source.realPath;
   const lineNow = (line: number): number => (line >= 1 && line <= unit.source.lineCount ? workspace.originalLine(file, unit.source.lineStart(line)).line : line);
   return {
-    path: unit.source.path,
+    path: workspace.shownPath(file),
     realPath: file,
     transform: request.transform.name,
     variant: request.variant,

@@ -2,7 +2,7 @@
  * The files of a run in memory: what was read, what edits made of it, and the programs parsed from its present state. Nothing here
  * writes to the disk.
  */
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { landEdits } from '../rewrite/apply-edits.js';
 import { PieceText } from '../rewrite/piece-text.js';
 import { decode } from '../source/decode.js';
@@ -35,6 +35,8 @@ export interface Original {
 }
 
 export interface WorkspaceOptions extends GroupOptions {
+  /** Real path of the folder that results name files from. */
+  readonly cwd: string;
   /** Contents that do not come from the disk, by real path (standard input). */
   readonly given?: ReadonlyMap<string, Uint8Array>;
 }
@@ -52,6 +54,7 @@ export class Workspace {
   private readonly originals = new Map<string, Original>();
   private readonly texts = new Map<string, PieceText>();
   private readonly present = new Map<string, SourceFile>();
+  private readonly shown = new Map<string, string>();
 
   constructor(
     files: readonly InputFile[],
@@ -132,9 +135,20 @@ export class Workspace {
     return original;
   }
 
+  /** How a file is called in results: as the user gave it, else as it lies below the working folder, else by its real path. */
+  shownPath(realPath: string): string {
+    if (this.shown.size === 0) for (const file of this.inputs) this.shown.set(file.realPath, file.path);
+    const known = this.shown.get(realPath);
+    if (known !== undefined) return known;
+    const below = relative(this.options.cwd, realPath);
+    const path = below.startsWith('..') || isAbsolute(below) ? realPath : below.split(sep).join('/');
+    this.shown.set(realPath, path);
+    return path;
+  }
+
   /** The file as it was read, by the path that the user gave. */
   originalByPath(path: string): SourceFile | null {
-    for (const { source } of this.originals.values()) if (source.path === path) return source;
+    for (const [realPath, { source }] of this.originals) if (this.shownPath(realPath) === path) return source;
     return null;
   }
 

@@ -69,8 +69,11 @@ function branchText(branch: BranchFinding, path: string, style: Style, options: 
   const code = options.lineOf(branch.path, branch.line);
   if (code !== null) out.push(`          ${style.dim('|')} ${clip(code)}`);
   if (branch.path !== path || branch.via.length > 0) out.push(`          ${style.dim(`in ${branch.function}, called from ${branch.via.map((call) => place(call, path)).join(' → ')}`)}`);
-  for (const reason of options.explain ? branch.because : branch.because.slice(0, 1)) {
-    out.push(`          ${style.dim('because')} ${reason.text}${options.explain ? style.dim(` (${place(reason, path)})`) : ''}`);
+  // The first step says again what the head says; the next ones say where it comes from.
+  const steps = options.explain ? branch.because : branch.because.length > 1 ? branch.because.slice(1, 3) : branch.because.slice(0, 1);
+  for (const [i, reason] of steps.entries()) {
+    if (i === 0 || options.explain) out.push(`          ${style.dim('because')} ${reason.text} ${style.dim(`(${place(reason, path)})`)}`);
+    else out[out.length - 1] += `, ${reason.text} ${style.dim(`(${place(reason, path)})`)}`;
   }
   if (branch.under.length > 0) out.push(`          ${style.dim(`if ${branch.under.join(' and ')}`)}`);
   if (branch.reason !== '') out.push(`          ${branch.advice === 'consider' ? branch.reason : style.dim(branch.reason)}`);
