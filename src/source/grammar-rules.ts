@@ -54,9 +54,8 @@ function instantiation(stream: Stream, patches: Patches, i: number): number {
   const { tokens } = stream;
   if (!tokens.is(i + 1, 'class') && !tokens.is(i + 1, 'struct')) return 0;
   let at = i + 2;
-  while (at < tokens.count && !tokens.is(at, ';')) {
-    if (tokens.is(at, '{') || tokens.kind(at) === TokenKind.directive) return 0;
-    at++;
+  for (; !tokens.is(at, ';'); at++) {
+    if (at >= tokens.count || at - i > 256 || tokens.is(at, '{') || tokens.kind(at) === TokenKind.directive) return 0;
   }
   const before = stream.previous(i);
   const first = tokens.is(before, 'extern') ? before : i;

@@ -33,6 +33,7 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
       return note([]);
     case 'qualifiers':
       if (!role.cuda && fits(role.expansion)) patches.replace(span.start, span.end, role.expansion);
+      else if (role.standsFor.some((meaning) => meaning.name === 'volatile')) return 0;
       else patches.blank(span.start, span.end);
       stream.remove(i, last);
       return note(role.standsFor);

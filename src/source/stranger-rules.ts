@@ -29,12 +29,13 @@ function bare(stream: Stream, patches: Patches, i: number, name: string): number
     return opens && !KEYWORDS.has(tokens.spelling(type)) ? remove(stream, patches, i, i, name) : 0;
   }
   const container = stream.container(i);
-  if (container === 'parenthesis' ? !shouts : container !== 'namespace' && container !== 'record' && container !== 'block') return 0;
+  if (container === 'parenthesis' ? !shouts : container !== 'namespace' && container !== 'record') return 0;
   const starts = container !== 'parenthesis' && startsDeclaration(stream, before);
   const after = skipQualifiers(stream, stream.next(i));
-  if (starts && isDeclarationStart(tokens.spelling(after))) return remove(stream, patches, i, i, name);
+  // Before a variable the name may stand for `__shared__` or `__constant__`: an error in the tree is better than a wrong place.
+  if (starts && isDeclarationStart(tokens.spelling(after))) return declaresNoVariable(stream, after) ? remove(stream, patches, i, i, name) : 0;
   if (!shouts) return 0;
-  if (starts) return typeThenName(stream, after) ? remove(stream, patches, i, i, name) : 0;
+  if (starts) return typeThenName(stream, after) && declaresNoVariable(stream, after) ? remove(stream, patches, i, i, name) : 0;
   // `float * NAME p`, `void NAME f(`
   const typed = tokens.is(before, '*') || tokens.is(before, '&') || isTypeName(stream, before);
   return typed && isPlainName(stream, after) ? remove(stream, patches, i, i, name) : 0;
@@ -96,9 +97,20 @@ function closesTemplateHead(stream: Stream, close: number): boolean {
   return false;
 }
 
+/** A function, a type or a template: what its first bracket tells. */
+function declaresNoVariable(stream: Stream, from: number): boolean {
+  const { tokens } = stream;
+  for (let at = from, steps = 0; at < tokens.count && steps < 64; at++, steps++) {
+    if (tokens.is(at, '(') || tokens.is(at, '{')) return true;
+    if (tokens.is(at, ';') || tokens.is(at, '=') || tokens.is(at, '[')) return false;
+  }
+  return false;
+}
+
 function skipQualifiers(stream: Stream, i: number): number {
   let at = i;
-  for (;;) {
+  for (let steps = 0; ; steps++) {
+    if (steps > 16) return at;
     if (stream.isQualifier(at)) at = stream.next(at);
     else if (BOUNDS.has(stream.tokens.spelling(at)) && stream.match(at + 1) > 0) at = stream.next(stream.match(at + 1));
     else return at;

@@ -20,6 +20,7 @@ export class Stream {
   readonly removed = new Set<number>();
   /** Last tokens of invocations that a rule has ended with a `;` of its own. */
   readonly ended = new Set<number>();
+  #after: Int32Array | null = null;
 
   constructor(readonly source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>) {
     this.tokens = tokensOf(source);
@@ -44,7 +45,7 @@ export class Stream {
   /** Token before that still stands in the overlay and is no qualifier of CUDA. */
   previousWord(i: number): number {
     let at = this.previous(i);
-    while (at >= 0 && (this.removed.has(at) || this.isQualifier(at))) at = this.previous(at);
+    for (let steps = 0; steps < 32 && at >= 0 && (this.removed.has(at) || this.isQualifier(at)); steps++) at = this.previous(at);
     return at;
   }
 
@@ -59,9 +60,21 @@ export class Stream {
 
   /** Token after, directives skipped. */
   next(i: number): number {
-    let at = i + 1;
-    while (this.tokens.kind(at) === TokenKind.directive) at++;
-    return at;
+    const at = i + 1;
+    return this.tokens.kind(at) === TokenKind.directive ? (this.#afterDirectives()[at] ?? this.tokens.count) : at;
+  }
+
+  /** For each directive the first token after it that is none: long runs of directives are not walked again and again. */
+  #afterDirectives(): Int32Array {
+    if (this.#after) return this.#after;
+    const after = new Int32Array(this.tokens.count);
+    let next = this.tokens.count;
+    for (let i = this.tokens.count - 1; i >= 0; i--) {
+      after[i] = next;
+      if (this.tokens.kind(i) !== TokenKind.directive) next = i;
+    }
+    this.#after = after;
+    return after;
   }
 
   /** What the innermost open bracket around the token is; a file's top level counts as a namespace. */

@@ -4,6 +4,10 @@ import type { Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
 import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
 
+/** How many tokens a launch configuration, and a run of qualifiers, may have: bounds that keep malformed text linear. */
+const FAR = 2048;
+const NEAR = 16;
+
 /** The index to go on from, or 0 if token `i` is no such word. */
 export function wordRule(stream: Stream, patches: Patches, i: number, name: string): number {
   if (QUALIFIERS.has(name)) return qualifier(stream, patches, i, name);
@@ -41,14 +45,14 @@ export function launchRule(stream: Stream, patches: Patches, i: number): void {
 /** The `>>>` of a launch: outside of brackets, the last three of a run of `>`, before the argument list. -1 if there is none. */
 function launchEnd(stream: Stream, i: number): number {
   const { tokens } = stream;
-  for (let at = i + 1; at < tokens.count; at++) {
+  for (let at = i + 1, steps = 0; at < tokens.count && steps < FAR; at++, steps++) {
     if (tokens.kind(at) !== TokenKind.punctuation) continue;
     const c = tokens.code(at);
     if (c === 40 || c === 91 || c === 123) {
       const close = stream.match(at);
       if (close < 0) return -1;
       at = close;
-    } else if (c === 41 || c === 93 || c === 125 || c === 59) {
+    } else if (c === 41 || c === 93 || c === 125 || c === 59 || tokens.is(at, '<<<')) {
       return -1;
     } else if (c === 62 && tokens.end(at) - tokens.start(at) >= 3 && tokens.is(stream.next(at), '(')) {
       return at;
@@ -84,12 +88,12 @@ function boundsWord(stream: Stream, patches: Patches, i: number, name: string): 
 function attributeFits(stream: Stream, i: number): boolean {
   const { tokens } = stream;
   let before = stream.previous(i);
-  while (stream.isQualifier(before)) before = stream.previous(before);
+  for (let steps = 0; steps < NEAR && stream.isQualifier(before); steps++) before = stream.previous(before);
   // After `]` it would be a subscript; the others are parts of one declarator or type name, or words that must come first.
   if (tokens.is(before, ']') || tokens.is(before, '*') || tokens.is(before, '&') || tokens.is(before, '&&')) return false;
   for (const word of ['typedef', 'unsigned', 'signed', 'long', 'short', 'using']) if (tokens.is(before, word)) return false;
   let after = stream.next(i);
-  while (stream.isQualifier(after)) after = stream.next(after);
+  for (let steps = 0; steps < NEAR && stream.isQualifier(after); steps++) after = stream.next(after);
   if (tokens.is(after, 'extern')) return tokens.kind(stream.next(after)) !== TokenKind.string;
   for (const word of ['struct', 'class', 'union', 'enum']) if (tokens.is(after, word)) return !definesType(stream, after);
   for (const word of ['using', 'typedef', 'template', 'namespace', 'friend']) if (tokens.is(after, word)) return false;
