@@ -112,7 +112,7 @@ function callFound(
 }
 
 /** `a < b && c > (d)` with a variable `a`: the angle brackets are comparisons. */
-function throwTemplateReading(ctx: Lowering, calleeNode: Cst): void {
+export function throwTemplateReading(ctx: Lowering, calleeNode: Cst): void {
   const args = fieldChild(calleeNode, 'arguments');
   if (args === null || ctx.patches.some((p) => p.at === args.start)) return;
   throw new NeedsPatch({ at: args.start, length: 1, replacement: '>', meaning: { kind: 'operator', op: '<' } });

@@ -2,6 +2,7 @@
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { expression, thisType } from './lower-expression.js';
+import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { qualifiedName } from './lower-type.js';
 import type { Found } from './scope.js';
@@ -109,6 +110,8 @@ export function lowerTemplateName(ctx: Lowering, node: Cst): Expr {
   const name = ctx.slice(nameNode);
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
   if (found === null || found.kind === 'type') return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
+  // `(x < 0 || x >= n)`: tree-sitter reads `x<0 || x>` and an assignment. A variable has no template arguments.
+  if (found.kind === 'value' && (found.decl.kind === 'variable' || found.decl.kind === 'parameter')) throwTemplateReading(ctx, node);
   return referTo(ctx, node, name, found);
 }
 
