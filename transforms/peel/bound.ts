@@ -2,12 +2,13 @@
  * From what a guard demands to the C++ expression that a run is bounded by.
  *
  * A guard changes at the smallest `t >= 0` with `a*t >= S`, S being one value in the block. With `S = P - Q` (P the positive terms)
- * that is `P > Q ? (P - Q - 1) / a + 1 : 0`: tested before it is subtracted, in the narrowest type in which no part can leave its
- * range whatever the symbols are. Of several guards on one side the nearest change counts.
+ * that is `P > Q ? P - Q : 0` for steps of one, else `P >= R ? (P - R) / a + 1 : 0` with `R = Q + 1`: tested before it is subtracted, in
+ * the narrowest type in which no part can leave its range whatever the symbols are. Of several guards on one side the nearest
+ * change counts.
  */
 import { fits, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
 import { binary, INT32, INT64, number, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
-import { add, constant, constantValue, equal, interval, negate, subtract, symbolsOf, type Poly, type Sym, type Term } from './polynomial.js';
+import { add, constant, constantValue, equal, interval, negate, subtract, type Poly, type Sym, type Term } from './polynomial.js';
 
 /** `divisor * t >= level`; the divisor is positive. Neither holds a symbol that varies in the block, unless it is the thread's own. */
 export interface Change {
@@ -106,24 +107,32 @@ function groupBound(group: Group, nearest: boolean, name: Namer, declarations: D
   if (fixed !== null && divisorValue !== null && (clamp || fixed > 0n)) return number(fixed <= 0n ? 0n : (fixed - 1n) / divisorValue + 1n);
   if (!clamp) return divisorValue === 1n ? unclamped(group, nearest) : null;
 
-  const lows = group.minus.map((minus) => interval(minus).low);
-  const reachLow = lows.reduce((a, b) => (a < b ? a : b));
+  // Without division the change itself; with it the last place before the change.
+  const minus = divisorValue === 1n ? group.minus : group.minus.map((poly) => add(poly, constant(1n)));
+  // A divisor that may be one leaves room for the one that is added.
+  const highest = divisorValue === null ? 1n : 0n;
+  const reachLow = minus.map((poly) => interval(poly).low).reduce((a, b) => (a < b ? a : b));
   const plusRange = interval(group.plus);
   for (const type of [INT32, UINT32, INT64, UINT64] as const) {
+    const divisor = sumIn(group.divisor, type.signed ? type : INT32);
+    if (divisor === null) continue;
     if (!type.signed) {
       // An unsigned length keeps its own type if nothing on the other side is negative.
       const sym = loneSymbol(group.plus);
-      if (sym === null || sym.type.signed || sym.type.bits !== type.bits || reachLow < 0n) continue;
-      const minus = extremeIn(group.minus, INT32, nearest) ?? (type.bits === 64 ? extremeIn(group.minus, INT64, nearest) : null);
-      const divisor = sumIn(group.divisor, INT32);
-      if (minus !== null && divisor !== null) return quotient({ kind: 'symbol', sym }, minus, divisor, divisorValue, name, declarations);
+      if (sym === null || sym.type.signed || sym.type.bits !== type.bits || reachLow < 0n || highest > 0n) continue;
+      const reach = extremeIn(minus, INT32, nearest) ?? (type.bits === 64 ? extremeIn(minus, INT64, nearest) : null);
+      if (reach !== null) return quotient({ kind: 'symbol', sym }, reach, divisor, divisorValue, false, name, declarations);
       continue;
     }
     const plus = sumIn(group.plus, type);
-    const minus = extremeIn(group.minus, type, nearest);
-    const divisor = sumIn(group.divisor, type);
-    if (plus === null || minus === null || divisor === null || !fits(plusRange.high - reachLow, type)) continue;
-    return quotient(plus, minus, divisor, divisorValue, name, declarations);
+    const reach = extremeIn(minus, type, nearest);
+    const differences = minus.map((poly) => interval(subtract(group.plus, poly)));
+    const positive = differences.every(({ low, high }) => low >= 0n && high <= maximum(type));
+    if (plus === null || reach === null || (!positive && !fits(plusRange.high - reachLow + highest, type))) continue;
+    // One wide side is enough: the other converts to it.
+    const lone = loneSymbol(group.plus);
+    const shortPlus: Cpp = lone !== null && type.bits === 64 && typeOf(reach).bits === 64 && lone.type.bits < 64 ? { kind: 'symbol', sym: lone } : plus;
+    return quotient(shortPlus, reach, divisor, divisorValue, positive, name, declarations);
   }
   return null;
 }
@@ -147,20 +156,17 @@ function loneSymbol(poly: Poly): Sym | null {
   return only.symbols[0] ?? null;
 }
 
-function quotient(plus: Cpp, minus: Cpp, divisor: Cpp, divisorValue: bigint | null, name: Namer, declarations: Declaration[]): Cpp {
+function quotient(plus: Cpp, minus: Cpp, divisor: Cpp, divisorValue: bigint | null, positive: boolean, name: Namer, declarations: Declaration[]): Cpp {
   let reach = minus;
-  if (isComplex(minus)) {
+  if (isComplex(minus) && !positive) {
     reach = { kind: 'name', name: name('reach'), value: minus };
     declarations.push({ name: reach.name, value: minus });
   }
   const difference = reach.kind === 'number' && reach.value === 0n ? plus : reach.kind === 'number' && reach.value < 0n ? binary('+', plus, number(-reach.value)) : binary('-', plus, reach);
-  const then = divisorValue === 1n ? difference : binary('+', binary('/', lessOne(plus, reach), divisor), number(1n));
-  return { kind: 'positive', left: plus, right: reach, then };
-}
-
-function lessOne(plus: Cpp, reach: Cpp): Cpp {
-  if (reach.kind === 'number') return reach.value === -1n ? plus : reach.value < -1n ? binary('+', plus, number(-reach.value - 1n)) : binary('-', plus, number(reach.value + 1n));
-  return binary('-', binary('-', plus, reach), number(1n));
+  const last = divisorValue === 1n ? difference : binary('+', binary('/', difference, divisor), number(1n));
+  if (positive) return last;
+  if (divisorValue === 1n) return { kind: 'positive', op: '>', left: plus, right: reach, then: difference };
+  return { kind: 'positive', op: '>=', left: plus, right: reach, then: last };
 }
 
 function isComplex(expr: Cpp): boolean {
@@ -211,15 +217,17 @@ export function sumIn(poly: Poly, type: IntegerType): Cpp | null {
   return addTerms(null, poly, type);
 }
 
+/** Products first: they bring the type along, so that what is added to them converts by itself. */
 function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null {
-  const rank = (term: Term): number => (term.symbols.length === 0 ? 2 : term.coefficient < 0n ? 1 : 0);
+  const wide = (term: Term): boolean => term.symbols.length > 1 || term.coefficient > 1n || (term.symbols[0]?.type.bits === type.bits && term.symbols[0].type.signed);
+  const rank = (term: Term): number => (term.symbols.length === 0 ? 4 : (term.coefficient < 0n ? 2 : 0) + (wide(term) ? 0 : 1));
   const ordered = [...poly].sort((a, b) => rank(a) - rank(b));
   let sum = start;
   let seen: Poly = [];
   for (const term of ordered) {
     const size = term.coefficient < 0n ? -term.coefficient : term.coefficient;
     const negative = term.coefficient < 0n;
-    const part = productIn(size, term.symbols, type);
+    const part = productIn(size, term.symbols, type, sum !== null && typeOf(sum).bits === type.bits && typeOf(sum).signed);
     seen = add(seen, [term]);
     const range = interval(seen);
     if (part === null || (start === null && (!fits(range.low, type) || !fits(range.high, type)))) return null;
@@ -229,18 +237,22 @@ function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null 
   return sum ?? number(0n);
 }
 
-function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerType): Cpp | null {
+/** `converts`: what stands before it is of `type`, so that a single narrower symbol needs no cast. */
+function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerType, converts: boolean): Cpp | null {
   if (symbols.length === 0) return fits(coefficient, type) ? number(coefficient) : null;
   let product: Cpp | null = null;
   let range = { low: 1n, high: 1n };
-  for (const sym of symbols) {
+  // The size of a block comes last: blockIdx.x * blockDim.x.
+  const ordered = [...symbols].sort((a, b) => Number(a.key.startsWith('blockDim')) - Number(b.key.startsWith('blockDim')));
+  for (const [i, sym] of ordered.entries()) {
     if (!fits(sym.low, type) || !fits(sym.high, type)) return null;
     const own = promote(sym.type);
-    const factor: Cpp = own.bits === type.bits && own.signed === type.signed ? { kind: 'symbol', sym } : cast({ kind: 'symbol', sym }, type);
-    range = interval([{ coefficient: 1n, symbols: symbols.slice(0, symbols.indexOf(sym) + 1) }]);
+    const same = own.bits === type.bits && own.signed === type.signed;
+    const bare: boolean = same || (own.bits < type.bits && (product !== null || (converts && ordered.length === 1 && coefficient === 1n)));
+    const factor: Cpp = bare ? { kind: 'symbol', sym } : cast({ kind: 'symbol', sym }, type);
+    range = interval([{ coefficient: 1n, symbols: ordered.slice(0, i + 1) }]);
     if (!fits(range.low, type) || !fits(range.high, type)) return null;
-    // Later factors convert to the type of the first; only what would not convert exactly is cast too.
-    product = product === null ? factor : binary('*', product, own.bits < type.bits ? { kind: 'symbol', sym } : factor);
+    product = product === null ? factor : binary('*', product, factor);
   }
   if (product === null) return null;
   if (coefficient === 1n) return product;
@@ -253,25 +265,28 @@ export interface Inequality { readonly left: Cpp; readonly op: '<' | '<='; reado
 /** `poly < 0` as C++ that cannot overflow; null if no type holds it. */
 export function lessThanZero(poly: Poly): Inequality | null {
   const fixed = poly.find((term) => term.symbols.length === 0)?.coefficient ?? 0n;
-  const op = fixed === -1n ? '<=' : '<';
-  const whole = fixed === -1n ? add(poly, constant(1n)) : poly;
+  // `x >= 2` rather than `x > 1`, `x + R <= n` rather than `x + R - 1 < n`.
+  const inclusive = fixed === -1n || (fixed > 0n && poly.every((term) => term.symbols.length === 0 || term.coefficient < 0n));
+  const op = inclusive ? '<=' : '<';
+  const whole = inclusive ? add(poly, constant(1n)) : poly;
   const left = whole.filter((term) => term.coefficient > 0n);
   const right = negate(whole.filter((term) => term.coefficient < 0n));
-  for (const type of [INT32, INT64] as const) {
-    const [a, b] = [sumIn(left, type), sumIn(right, type)];
-    if (a !== null && b !== null) return { left: a, op, right: b };
-  }
+  const [a, b] = [narrowest(left), narrowest(right)];
+  if (a !== null && b !== null) return { left: a, op, right: b };
   // An unsigned 64-bit length on the right; everything on the left is at least zero.
   const [only] = right;
   const [sym] = only?.symbols ?? [];
   if (right.length === 1 && only !== undefined && only.coefficient === 1n && only.symbols.length === 1 && sym !== undefined && !sym.type.signed && interval(left).low >= 0n) {
-    const a = sumIn(left, INT64);
-    if (a !== null) return { left: a, op, right: { kind: 'symbol', sym } };
+    const other = sumIn(left, INT64);
+    if (other !== null) return { left: other, op, right: { kind: 'symbol', sym } };
   }
   return null;
 }
 
-/** True if every symbol is one value in the block. */
-export function isUniform(poly: Poly): boolean {
-  return symbolsOf(poly).every((sym) => sym.role === 'uniform');
+/** The sum in `int` if that holds it, else in `long long`; signed in any case, so that two of them compare as mathematics does. */
+function narrowest(poly: Poly): Cpp | null {
+  const lone = loneSymbol(poly);
+  // A narrower unsigned symbol needs a cast before it meets a signed one.
+  if (lone !== null && lone.type.signed && lone.type.bits <= 64) return { kind: 'symbol', sym: lone };
+  return sumIn(poly, INT32) ?? sumIn(poly, INT64);
 }

@@ -14,8 +14,8 @@ export type Cpp =
   | { readonly kind: 'cast'; readonly to: IntegerType; readonly operand: Cpp }
   | { readonly kind: 'binary'; readonly op: '+' | '-' | '*' | '/'; readonly left: Cpp; readonly right: Cpp }
   | { readonly kind: 'extreme'; readonly op: 'max' | 'min'; readonly left: Cpp; readonly right: Cpp }
-  /** `left > right ? then : 0`. */
-  | { readonly kind: 'positive'; readonly left: Cpp; readonly right: Cpp; readonly then: Cpp };
+  /** `left > right ? then : 0`, or with `>=`. */
+  | { readonly kind: 'positive'; readonly op: '>' | '>='; readonly left: Cpp; readonly right: Cpp; readonly then: Cpp };
 
 export function number(value: bigint): Cpp {
   return { kind: 'number', value };
@@ -85,7 +85,7 @@ export function evaluate(expr: Cpp, values: ReadonlyMap<string, bigint>): bigint
       const type = commonType(typeOf(expr.left), typeOf(expr.right));
       const left = convert(evaluate(expr.left, values), type);
       const right = convert(evaluate(expr.right, values), type);
-      return left > right ? convert(evaluate(expr.then, values), typeOf(expr)) : 0n;
+      return left > right || (expr.op === '>=' && left === right) ? convert(evaluate(expr.then, values), typeOf(expr)) : 0n;
     }
     default: return unreachable(expr);
   }
@@ -133,7 +133,7 @@ export function print(expr: Cpp, shadowed = false): string {
       if (!shadowed) return `${expr.op}(${left}, ${right})`;
       return `(${inner(expr.left, SUM)} ${expr.op === 'max' ? '>' : '<'} ${inner(expr.right, SUM)} ? ${left} : ${right})`;
     }
-    case 'positive': return `${inner(expr.left, SUM)} > ${inner(expr.right, SUM)} ? ${print(expr.then, shadowed)} : 0`;
+    case 'positive': return `${inner(expr.left, SUM)} ${expr.op} ${inner(expr.right, SUM)} ? ${print(expr.then, shadowed)} : 0`;
     default: return unreachable(expr);
   }
 }

@@ -4,15 +4,16 @@
 import { walk } from '../../src/analysis/children.js';
 import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
-import { contractionStable, copySafe, excerpt, lineOf, namesFree, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
+import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
 import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { isRepeatable, type PeelableLoop } from './counters.js';
 import { finishedBeside } from './finished.js';
+import { isFree } from './names.js';
 import type { PeelProblem } from './range.js';
 import { visitLive, type Decisions } from './simplify.js';
-import { runTexts, type PeelPlan } from './write.js';
+import { runTexts, versionTexts, type PeelPlan } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
@@ -35,14 +36,14 @@ export function problemObligations(context: TransformContext, problem: PeelProbl
 export function planObligations(context: TransformContext, plan: PeelPlan): readonly Obligation[] {
   const { loop, guards } = plan;
   const line = lineOf(context, loop);
-  const texts = plan.kind === 'range' ? runTexts(context, plan) : null;
+  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionTexts(context, plan);
   const comparisons = guards.map((guard) => guard.comparison);
   return [
     noGoto(context),
     noDirectiveAcross(context, extentOf(context.unit.source, loop)),
     notInMacro(context, [loop, ...comparisons]),
     typesKnown(context, comparisons),
-    namesFree(context, texts?.names ?? [], line),
+    namesAreFree(context, texts?.names ?? [], line),
     proved('names-resolve', line, 'the bound is written with names that stand in scope before the loop'),
     proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
     copySafe(context, [loop]),
@@ -54,6 +55,12 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     alreadyDone(context, loop),
     contractionStable(context, loop),
   ];
+}
+
+function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {
+  const taken = names.find((name) => !isFree(context, name));
+  if (taken !== undefined) return refuted('names-free', line, `the name ${taken} is taken`);
+  return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')}: no other name of the function or of a macro`);
 }
 
 function guardExact(context: TransformContext, plan: PeelPlan): Obligation {

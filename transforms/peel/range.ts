@@ -249,7 +249,7 @@ function decided(setting: Setting, choices: readonly Choice[]): RangePlan | Peel
   const decisions = new Map<Expr, boolean>(choices.map(({ item, claim }) => [item.guard.comparison, claim.value]));
   const none: Decisions = new Map();
   const runs: Run[] = [];
-  if (late.length > 0) runs.push({ test: until(late, earlySide), keepsLoopTest: true, decisions: none });
+  if (late.length > 0) runs.push({ test: until(late, earlySide), keepsLoopTest: !(earlySide === '>=' && impliesLoopTest(setting, late.map((claim) => ({ ...claim, side: '>=' as const })))), decisions: none });
   const test = early.length > 0 ? during(early, earlySide) : null;
   runs.push({ test, keepsLoopTest: test === null || !impliesLoopTest(setting, early), decisions });
   if (early.length > 0) {
@@ -301,7 +301,9 @@ function until(claims: readonly Claim[], side: '<' | '>='): RunTest {
 function impliesLoopTest({ conjuncts, tested, sym, counter }: Setting, early: readonly Claim[]): boolean {
   const [form] = tested;
   if (conjuncts.length !== 1 || form === undefined) return false;
-  return early.some((claim) => (claim.side === '>=' || counter.nonNegative) && follows(form, [boundFact(claim, sym)]));
+  // A bound is never below zero, so what is not below it is not either.
+  const atLeastZero = subtract(negate(symbol(sym)), constant(1n));
+  return early.some((claim) => (claim.side === '>=' || counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), atLeastZero] : [boundFact(claim, sym)]));
 }
 
 /** Where the rest of the loop does nothing any more: its whole body hangs on guards that are false late. */

@@ -7,7 +7,7 @@
  */
 import type { Expr } from '../../src/syntax/tree.js';
 import type { TransformContext } from '../lib/types.js';
-import { lessThanZero, type Inequality } from './bound.js';
+import { lessThanZero } from './bound.js';
 import type { PeelableLoop } from './counters.js';
 import type { Guard } from './guards.js';
 import { equal, extreme, interval, linearIn, symbolsOf, type Poly } from './polynomial.js';
@@ -20,8 +20,8 @@ export interface VersionPlan {
   readonly kind: 'version';
   readonly loop: PeelableLoop;
   readonly guards: readonly Guard[];
-  /** All must hold for the copy without guards. */
-  readonly tests: readonly Inequality[];
+  /** All must be below zero for the copy without guards. */
+  readonly tests: readonly Poly[];
   readonly decisions: Decisions;
   readonly assumed: boolean;
   /** Some test is the thread's own. */
@@ -59,10 +59,9 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
     if (chosen === null) return null;
     if (chosen.without.size === 0) {
       if (!kept.some((demand) => counted.includes(demand)) || (!constantTrips && !hasWindow(kept.filter((demand) => counted.includes(demand)), own))) return null;
-      const tests = chosen.tests.map(lessThanZero);
-      if (tests.length === 0 || tests.some((test) => test === null)) return null;
+      if (chosen.tests.length === 0 || chosen.tests.some((test) => lessThanZero(test) === null)) return null;
       return {
-        kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: tests.filter((test) => test !== null),
+        kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
         decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
         assumed: chosen.assumed, constantTrips,
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
@@ -90,7 +89,9 @@ function demandOf(reader: Reader, guard: Guard): Demand | null {
 
 /** Two demands of which one limits the counter from above and one from below. */
 function hasWindow(demands: readonly Demand[], counter: string): boolean {
-  const signs = demands.map(({ fact }) => {
+  // An unsigned comparison says both edges at once.
+  const facts = demands.flatMap(({ fact, ends }) => [fact, ...ends.filter((end) => end.demandable).map((end) => end.poly)]);
+  const signs = facts.map((fact) => {
     const sym = symbolsOf(fact).find((other) => other.key === counter);
     const split = sym === undefined ? null : linearIn(fact, sym);
     if (split === null) return 0;

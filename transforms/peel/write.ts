@@ -12,13 +12,15 @@
 import type { Edit, FileSpan, Span } from '../../src/source/types.js';
 import { unreachable, type Expr, type VariableDecl } from '../../src/syntax/tree.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
-import { chainText, copyText, extentOf, freshName, indentAt, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { chainText, copyText, extentOf, indentAt, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
-import { boundOf, type Declaration, type Namer } from './bound.js';
+import { boundOf, lessThanZero, type Declaration, type Inequality, type Namer } from './bound.js';
+import { shareBases } from './bases.js';
 import { print, typeName, typeOf, type Cpp } from './cpp.js';
 import type { PeelableLoop } from './counters.js';
 import type { RangePlan, Run, RunTest } from './range.js';
 import { integerType } from './reading.js';
+import { namerFor, prefersUnderscores } from './names.js';
 import { simplify } from './simplify.js';
 import type { VersionPlan } from './version.js';
 
@@ -34,23 +36,25 @@ export interface RunTexts {
 
 /** Names, constants and tests of the runs; null if a bound has no C++ type that holds it. */
 export function runTexts(context: TransformContext, plan: RangePlan): RunTexts | null {
-  const { source } = context.unit;
-  const taken = new Set<string>();
+  const names: string[] = [];
+  const fresh = namerFor(context);
   const name: Namer = (wish) => {
-    const fresh = freshName(source, wish, taken);
-    taken.add(fresh);
-    return fresh;
+    const made = fresh(wish);
+    names.push(made);
+    return made;
   };
   const shadowed = isShadowed(context);
   const declarations: string[] = [];
   const written: { readonly test: RunTest; readonly text: string }[] = [];
   const tests: (string | null)[] = [];
+  const bases = shareBases(plan.runs.flatMap((run) => run.test?.changes.map((change) => change.level) ?? []), name);
+  for (const base of bases.declarations) declarations.push(declarationText(base, shadowed));
   for (const run of plan.runs) {
     if (run.test === null) { tests.push(null); continue; }
     const { test } = run;
     const same = written.find((other) => sameBound(other.test, test));
     if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
-    const bound = boundOf(test.changes, test.nearest, name, clamps(plan, test));
+    const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test));
     if (bound === null || !comparable(plan, test, bound.value)) return null;
     const value = plain(plan, bound.value);
     const inline = value.kind === 'number' || value.kind === 'symbol';
@@ -64,7 +68,7 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     written.push({ test, text });
     tests.push(`${plan.sym.text} ${test.side} ${text}`);
   }
-  return { declarations, tests, names: [...taken] };
+  return { declarations, tests, names };
 }
 
 function clamps(plan: RangePlan, test: RunTest): boolean {
@@ -86,20 +90,16 @@ function comparable(plan: RangePlan, test: RunTest, value: Cpp): boolean {
 /** `n > 0 ? n : 0` is `n` where counter and bound are signed. */
 function plain(plan: RangePlan, value: Cpp): Cpp {
   const type = integerType(plan.counter.variable.type);
-  if (value.kind !== 'positive' || value.right.kind !== 'number' || value.right.value !== 0n || value.then !== value.left) return value;
+  if (value.kind !== 'positive' || value.op !== '>' || value.right.kind !== 'number' || value.right.value !== 0n || value.then !== value.left) return value;
   const signed = type !== null && type.signed && typeOf(value.left).signed;
   return signed || (value.left.kind === 'symbol' && value.left.sym.low >= 0n) ? value.left : value;
 }
 
 function wishFor(context: TransformContext, plan: RangePlan, run: Run): string {
-  const { source } = context.unit;
-  const text = textOf(source, context.facts.function.span);
-  const snake = (text.match(/\b[a-z][a-z0-9]*_[a-z0-9_]+\b/g) ?? []).length;
-  const camel = (text.match(/\b[a-z]+[A-Z]\w*\b/g) ?? []).filter((word) => !/^(?:thread|block|grid)(?:Idx|Dim)$/.test(word)).length;
   const decided = run.decisions.size > 0;
   const first = plan.runs[0] === run;
   const word = decided ? 'full' : first ? 'safe' : 'end';
-  return camel > snake ? `${plan.sym.text}${word.charAt(0).toUpperCase()}${word.slice(1)}` : `${plan.sym.text}_${word}`;
+  return prefersUnderscores(context) ? `${plan.sym.text}_${word}` : `${plan.sym.text}${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
 function declarationText({ name, value }: Declaration, shadowed: boolean): string {
@@ -149,7 +149,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const keeps = runs.map((run) => run.decisions.size === 0);
   const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
   const place = placeOf(context, loop, braces);
-  const shift: Shift = { from: indentAt(source, region.start), to: place.indent };
+  const shift: Shift = { from: indentAt(source, loop.span.start), to: place.indent };
   const copy = (run: Run, i: number): string => copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
   const joint = `\n${place.indent}`;
   if (braces) {
@@ -190,13 +190,12 @@ function needsParentheses(expr: Expr): boolean {
 function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   const { loop } = plan;
   const { source } = context.unit;
-  const shadowed = isShadowed(context);
   const region = extentOf(source, loop);
   const style = styleOf(source, context.facts.function);
   const place = placeOf(context, loop);
   const inner = place.indent + style.unit;
-  const shift: Shift = { from: indentAt(source, region.start), to: inner };
-  const tests = plan.tests.map(({ left, op, right }) => testText(left, op, right, shadowed));
+  const shift: Shift = { from: indentAt(source, loop.span.start), to: inner };
+  const { tests, declarations } = versionTexts(context, plan);
   const fast = copyText(source, region, shift, simplify(context.facts, loop.body, plan.decisions, shift));
   const whole = copyText(source, region, shift);
   const text = chainText(style, place.indent, [
@@ -204,16 +203,40 @@ function writeVersions(context: TransformContext, plan: VersionPlan): Change {
     { head: null, lines: inner + whole },
   ]);
   return {
-    edits: [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${text}${place.after}` }],
+    edits: [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${[...declarations, text].join(`\n${place.indent}`)}${place.after}` }],
     reads: readsOf(context, plan, region),
   };
 }
 
-/** The side that varies first: `x + R < n`, `x >= R`. */
-function testText(left: Cpp, op: '<' | '<=', right: Cpp, shadowed: boolean): string {
+/** Constants and tests of the copy without guards. */
+export function versionTexts(context: TransformContext, plan: VersionPlan): { readonly declarations: readonly string[]; readonly tests: readonly string[]; readonly names: readonly string[] } {
+  const names: string[] = [];
+  const fresh = namerFor(context);
+  const shadowed = isShadowed(context);
+  const bases = shareBases(plan.tests, (wish) => {
+    const made = fresh(wish);
+    names.push(made);
+    return made;
+  });
+  const tests = plan.tests.map((test) => lessThanZero(bases.replace(test))).filter((test) => test !== null);
+  return { declarations: bases.declarations.map((base) => declarationText(base, shadowed)), tests: tests.map((test) => testText(test, shadowed)), names };
+}
+
+/** What the block contributes stands on the left: `first >= R`, `first + R < n`. */
+function testText({ left, op, right }: Inequality, shadowed: boolean): string {
   const [a, b] = [print(left, shadowed), print(right, shadowed)];
-  const simple = (expr: Cpp): boolean => expr.kind === 'number' || expr.kind === 'symbol';
-  return simple(left) && !simple(right) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+  return holdsPlace(right) && !holdsPlace(left) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+}
+
+function holdsPlace(expr: Cpp): boolean {
+  switch (expr.kind) {
+    case 'number': return false;
+    case 'symbol': return /^(?:base|blockIdx|blockDim)\./.test(expr.sym.key);
+    case 'name': return holdsPlace(expr.value);
+    case 'cast': return holdsPlace(expr.operand);
+    case 'binary': case 'extreme': case 'positive': return holdsPlace(expr.left) || holdsPlace(expr.right);
+    default: return unreachable(expr);
+  }
 }
 
 function readsOf(context: TransformContext, plan: PeelPlan, region: Span): readonly FileSpan[] {
