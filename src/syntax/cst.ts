@@ -33,7 +33,14 @@ export interface CstTree {
   release(): void;
 }
 
-interface TypeInfo { readonly name: string; readonly named: boolean; readonly leaf: boolean; readonly skip: boolean }
+interface TypeInfo {
+  readonly name: string;
+  readonly named: boolean;
+  readonly leaf: boolean;
+  readonly skip: boolean;
+  /** Its children stand in no fields. */
+  readonly plain: boolean;
+}
 
 const ERROR_TYPE = 65535;
 
@@ -45,6 +52,12 @@ const LEAVES = new Set([
   'preproc_def', 'preproc_function_def', 'preproc_call',
 ]);
 
+const PLAIN = new Set([
+  'translation_unit', 'compound_statement', 'declaration_list', 'field_declaration_list', 'argument_list', 'parameter_list', 'template_argument_list',
+  'template_parameter_list', 'subscript_argument_list', 'parenthesized_expression', 'expression_statement', 'initializer_list', 'return_statement',
+  'else_clause', 'type_qualifier', 'storage_class_specifier', 'string_literal', 'char_literal', 'enumerator_list', 'attribute_declaration',
+]);
+
 const typeInfos = new Map<number, TypeInfo>();
 const fieldNames = new Map<number, string | null>();
 
@@ -53,7 +66,7 @@ function infoOf(cursor: TreeCursor, id: number): TypeInfo {
   if (known !== undefined) return known;
   const name = id === ERROR_TYPE ? 'ERROR' : cursor.nodeType;
   const named = cursor.nodeIsNamed;
-  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment' };
+  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', plain: PLAIN.has(name) };
   typeInfos.set(id, info);
   return info;
 }
@@ -68,55 +81,64 @@ function fieldOf(cursor: TreeCursor): string | null {
   return name;
 }
 
-interface OpenNode extends Cst { children: Cst[] }
+interface OpenNode extends Cst { children: Cst[]; readonly plain: boolean }
+
+const NONE: Cst[] = [];
+
+/** Parents whose last child is their closing token, so that asking for one more sibling can be saved. */
+const CLOSED_BY: Record<string, string> = {
+  argument_list: ')', parameter_list: ')', parenthesized_expression: ')', condition_clause: ')', subscript_argument_list: ']', compound_statement: '}',
+  expression_statement: ';', declaration: ';', return_statement: ';', break_statement: ';', continue_statement: ';', initializer_list: '}',
+};
 
 /** Copies the node the cursor stands on. Iterative: a tree may be tens of thousands of levels deep. */
-function copy(cursor: TreeCursor, delta: number, checkMissing: boolean, wanted: Wanted, force: boolean): Cst {
+function copy(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Wanted): Cst {
   const stack: OpenNode[] = [];
-  let first = true;
+  let parent: OpenNode | undefined;
+  // A node begins where its first child begins.
+  let firstStart = -1;
   for (;;) {
     const id = cursor.nodeTypeId;
     const info = infoOf(cursor, id);
-    let descend = false;
+    const { name, named, leaf } = info;
+    let closes = false;
+    let opened: OpenNode | null = null;
     if (!info.skip) {
-      const start = cursor.startIndex + delta;
-      const missing = checkMissing && cursor.nodeIsMissing;
-      const end = missing ? start : info.named ? cursor.endIndex + delta : start + info.name.length;
+      const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
+      const missing = hasError && cursor.nodeIsMissing;
+      const end = missing ? start : named ? cursor.endIndex + delta : start + name.length;
       const node: OpenNode = {
-        type: info.name, start, end, field: info.named ? fieldOf(cursor) : null, named: info.named, missing,
-        error: missing || id === ERROR_TYPE, children: [], pending: -1,
+        type: name, start, end, field: named && parent !== undefined && !parent.plain ? fieldOf(cursor) : null, named, missing,
+        error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, plain: info.plain,
       };
-      const parent = stack[stack.length - 1];
       if (parent !== undefined) {
         parent.children.push(node);
         if (node.error) parent.error = true;
+        if (!named && !hasError && CLOSED_BY[parent.type] === name) closes = true;
       }
-      if (!info.leaf) {
-        if ((force && first) || parent === undefined || wanted(info.name, start, end, parent.type, parent.start)) {
-          descend = true;
-          stack.push(node);
-        } else {
-          node.pending = cursor.currentDescendantIndex;
-        }
+      if (!leaf) {
+        if (parent === undefined || wanted(name, start, end, parent.type, parent.start)) opened = node;
+        else node.pending = cursor.currentDescendantIndex;
       } else if (parent === undefined) {
         return node;
       }
     }
-    first = false;
-    if (descend && cursor.gotoFirstChild()) continue;
-    if (descend) {
-      const leaf = stack.pop();
-      const parent = stack[stack.length - 1];
-      if (parent === undefined) {
-        if (leaf === undefined) throw new Error('internal: the walk lost its root');
-        return leaf;
+    if (opened !== null) {
+      if (cursor.gotoFirstChild()) {
+        stack.push(opened);
+        parent = opened;
+        firstStart = hasError ? -1 : opened.start;
+        continue;
       }
+      if (parent === undefined) return opened;
     }
-    while (!cursor.gotoNextSibling()) {
-      cursor.gotoParent();
+    firstStart = -1;
+    while (closes || !cursor.gotoNextSibling()) {
+      closes = false;
       const closed = stack.pop();
-      const parent = stack[stack.length - 1];
       if (closed === undefined) throw new Error('internal: the walk lost its root');
+      cursor.gotoParent();
+      parent = stack[stack.length - 1];
       if (parent === undefined) return closed;
       if (closed.error) parent.error = true;
     }
@@ -133,7 +155,7 @@ export const everything: Wanted = () => true;
 export function parseCst(parser: CppParser, text: string, wanted: Wanted = everything, delta = 0): CstTree {
   const parsed = parser.parse(text);
   const { cursor, hasError } = parsed;
-  const root = copy(cursor, delta, hasError, wanted, true);
+  const root = copy(cursor, delta, hasError, wanted);
   let released = false;
   return {
     root,
@@ -143,7 +165,7 @@ export function parseCst(parser: CppParser, text: string, wanted: Wanted = every
       if (released) throw new Error('internal: a released tree cannot be expanded');
       cursor.gotoDescendant(node.pending);
       // A cursor that stands inside the tree must not climb past the node it started from: copy() counts its own levels.
-      const full = copy(cursor, delta, hasError, everything, true);
+      const full = copy(cursor, delta, hasError, everything);
       node.children = full.children;
       node.error = node.error || full.error;
       node.pending = -1;

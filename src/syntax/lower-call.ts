@@ -137,7 +137,7 @@ function callTemplate(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
     return { kind: 'cast', style, span: ctx.span(node), type: stripReference(type), operand: expression(ctx, operand) };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
-  if (found?.kind === 'value') throwTemplateReading(ctx, fn);
+  if (found?.kind === 'value' || (found === null && macroNamed(ctx, name, false) !== null)) throwTemplateReading(ctx, fn);
   if (found?.kind === 'type') return construct(ctx, node, lowerType(ctx, fn), list);
   return callFound(ctx, node, name, found, list, templateArguments(ctx, argsNode), fn);
 }

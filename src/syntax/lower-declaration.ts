@@ -1,7 +1,7 @@
 /** Declarations of variables, typedefs, aliases and using-declarations; inside functions also what only looks like one. */
 import { childOfType, fieldChild, fieldChildren, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
-import { lowerExpression, lowerInitList } from './lower-expression.js';
+import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
 import { deduceAuto, descriptorType, lowerDeclarator, lowerSpecifiers, namesType, qualifiedName, setAliasParameters, type Declarator, type Specifiers } from './lower-type.js';
@@ -45,7 +45,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
         continue;
       }
       const type = declarator.type.kind === 'function' ? declarator.type.returns : declarator.type;
-      variables.push(declareVariable(ctx, node, declaratorNode, { ...declarator, type }, specifiers, space, place, (decl) => initByArguments(ctx, declarator.functionNode ?? node, paren, decl)));
+      variables.push(declareVariable(ctx, node, declaratorNode, { ...declarator, type }, specifiers, space, place, (decl) => initByArguments(ctx, paren, decl)));
       continue;
     }
     const valueNode = initNode === null ? defaultValue(node, declaratorNode) : fieldChild(initNode, 'value');
@@ -111,7 +111,7 @@ function lastName(ctx: Lowering, node: Cst): string {
 function initialise(ctx: Lowering, value: Cst | null, equals: boolean, decl: Mutable<VariableDecl>): void {
   if (value === null || value.missing) return;
   if (value.type === 'argument_list') {
-    initByArguments(ctx, value, value, decl);
+    initByArguments(ctx, value, decl);
   } else if (value.type === 'initializer_list') {
     decl.initStyle = equals ? 'equals' : 'brace';
     const target = stripReference(decl.type);
@@ -120,7 +120,7 @@ function initialise(ctx: Lowering, value: Cst | null, equals: boolean, decl: Mut
     if (only !== undefined && elements.length === 1 && only.type !== 'initializer_list' && (isArithmetic(target) || target.kind === 'pointer')) {
       decl.init = lowerExpression(ctx, only);
     } else {
-      decl.init = lowerInitList(ctx, value, decl.type);
+      decl.init = rooted(ctx, value, (root) => lowerInitList(ctx, root, decl.type)) ?? ctx.opaque(value, 'ambiguous expression', decl.type);
     }
   } else {
     decl.initStyle = 'equals';
@@ -129,16 +129,15 @@ function initialise(ctx: Lowering, value: Cst | null, equals: boolean, decl: Mut
 }
 
 /** `T x(a, b)`. */
-function initByArguments(ctx: Lowering, node: Cst, list: Cst, decl: Mutable<VariableDecl>): void {
+function initByArguments(ctx: Lowering, list: Cst, decl: Mutable<VariableDecl>): void {
   decl.initStyle = 'paren';
-  const args = lowerArguments(ctx, list);
+  const args = rooted(ctx, list, (root) => lowerArguments(ctx, root)) ?? [ctx.opaque(list, 'ambiguous expression')];
   const [only] = args;
   const target = stripReference(decl.type);
   if (only !== undefined && args.length === 1 && (isArithmetic(target) || target.kind === 'pointer' || target.kind === 'dependent' || decl.type.kind === 'reference')) {
     decl.init = only;
     return;
   }
-  void node;
   decl.init = { kind: 'construct', style: 'paren', span: ctx.span(list), type: target, arguments: args };
 }
 

@@ -13,8 +13,13 @@ import { descriptorType, lowerType, namesType } from './lower-type.js';
 import type { BinaryExpr, Expr, TemplateArgument, Type } from './tree.js';
 import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, sameType, stripReference, unqualified } from './types.js';
 
-/** An expression by itself: initialiser, condition, argument, statement. */
+/** An expression by itself: condition, initialiser, statement. */
 export function lowerExpression(ctx: Lowering, node: Cst): Expr {
+  return rooted(ctx, node, (root) => expression(ctx, root)) ?? ctx.opaque(node, 'ambiguous expression');
+}
+
+/** Reads a node; if a place in it needs another reading, patches the text, parses it again and starts over. Null if that fails. */
+export function rooted<T>(ctx: Lowering, node: Cst, read: (root: Cst) => T): T | null {
   const undo = checkpoint(ctx.unit);
   const { depth, scope, override, text, original, notes, patches: outer } = ctx;
   let root = node;
@@ -22,20 +27,33 @@ export function lowerExpression(ctx: Lowering, node: Cst): Expr {
   for (let attempt = 0; ; attempt++) {
     try {
       ctx.patches = patches;
-      return expression(ctx, root);
+      return read(root);
     } catch (error) {
       if (!(error instanceof NeedsPatch)) throw error;
       undo();
       Object.assign(ctx, { depth, scope, override, text, original, notes });
-      if (attempt >= 8) return ctx.opaque(node, 'ambiguous expression');
+      if (attempt >= 8) return null;
       patches = [...patches, error.patch];
-      const parsed = ctx.unit.snippets.slice(patched(text.slice(node.start, node.end), node.start, patches), node.start, '', '');
-      if (parsed === null) return ctx.opaque(node, 'ambiguous expression');
+      const parsed = again(ctx, node, patched(text.slice(node.start, node.end), node.start, patches));
+      if (parsed === null) return null;
       root = parsed;
     } finally {
       ctx.patches = outer;
     }
   }
+}
+
+function again(ctx: Lowering, node: Cst, text: string): Cst | null {
+  const { snippets } = ctx.unit;
+  if (node.type === 'argument_list') {
+    const call = snippets.slice(text, node.start, 'f', '');
+    return call === null ? null : fieldChild(call, 'arguments');
+  }
+  if (node.type === 'initializer_list') {
+    const literal = snippets.slice(text, node.start, 'T', '');
+    return literal === null ? null : fieldChild(literal, 'value');
+  }
+  return snippets.slice(text, node.start, '', '');
 }
 
 function patched(text: string, start: number, patches: readonly Patch[]): string {
@@ -112,6 +130,8 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
   const text = ctx.slice(node);
   switch (node.type) {
     case 'number_literal': {
+      // The grammar's numbers may carry a sign.
+      if (text.startsWith('-') || text.startsWith('+')) return signedNumber(ctx, node, text);
       const number = numberLiteral(text);
       return number === null ? ctx.opaque(node, 'number literal') : { kind: 'literal', span, ...number };
     }
@@ -132,6 +152,14 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
     }
     default: return { kind: 'literal', span, value: stringValue(text), type: STRING_TYPE };
   }
+}
+
+function signedNumber(ctx: Lowering, node: Cst, text: string): Expr {
+  const number = numberLiteral(text.slice(1).trimStart());
+  if (number === null) return ctx.opaque(node, 'number literal');
+  const digits = node.end - text.slice(1).trimStart().length;
+  const operand: Expr = { kind: 'literal', span: ctx.spanBetween(digits, node.end), ...number };
+  return { kind: 'unary', op: text.startsWith('-') ? '-' : '+', span: ctx.span(node), operand, type: number.type };
 }
 
 export function thisType(ctx: Lowering): Type {

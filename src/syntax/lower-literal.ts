@@ -8,6 +8,7 @@ const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, '0': 0, a: 7, b: 8
 
 /** A number with its suffix. Null if the spelling is none (user-defined suffixes). */
 export function numberLiteral(spelling: string): LiteralValue | null {
+  if (/^(?:[1-9]\d{0,8}|0)$/.test(spelling)) return { value: BigInt(spelling), type: INT };
   const text = spelling.replaceAll("'", '');
   const hex = /^0[xX]/.test(text);
   const floating = hex ? /[.pP]/.test(text) : !/^0[bB]/.test(text) && /[.eE]/.test(text);

@@ -109,9 +109,10 @@ export function lowerTemplateName(ctx: Lowering, node: Cst): Expr {
   if (nameNode === null) return ctx.opaque(node, 'template name');
   const name = ctx.slice(nameNode);
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
+  // `(x < 0 || x >= n)`: tree-sitter reads `x<0 || x>` and an assignment. A variable or a macro has no template arguments, and an
+  // unknown template that is not called is less likely than a comparison.
+  if (found === null || found.kind === 'value') throwTemplateReading(ctx, node);
   if (found === null || found.kind === 'type') return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
-  // `(x < 0 || x >= n)`: tree-sitter reads `x<0 || x>` and an assignment. A variable has no template arguments.
-  if (found.kind === 'value' && (found.decl.kind === 'variable' || found.decl.kind === 'parameter')) throwTemplateReading(ctx, node);
   return referTo(ctx, node, name, found);
 }
 

@@ -4,7 +4,7 @@ import { MAX_DEPTH, type Lowering } from './context.js';
 import { argumentTexts } from './lower-call.js';
 import { lowerCondition } from './lower-condition.js';
 import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
-import { lowerExpression, lowerInitList } from './lower-expression.js';
+import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerFunction } from './lower-function.js';
 import { stringValue } from './lower-literal.js';
 import { lowerLoop, type LoopKind } from './lower-loop.js';
@@ -160,7 +160,7 @@ function lowerReturn(ctx: Lowering, node: Cst): Stmt {
   const [value] = namedChildren(node);
   if (value === undefined) return { kind: 'return', span: ctx.span(node), value: null };
   const type = ctx.fn === null ? undefined : stripReference(ctx.fn.decl.returns);
-  const lowered = value.type === 'initializer_list' && type !== undefined ? lowerInitList(ctx, value, type) : lowerExpression(ctx, value);
+  const lowered = value.type === 'initializer_list' && type !== undefined ? rooted(ctx, value, (root) => lowerInitList(ctx, root, type)) ?? ctx.opaque(value, 'ambiguous expression') : lowerExpression(ctx, value);
   return { kind: 'return', span: ctx.span(node), value: lowered };
 }
 

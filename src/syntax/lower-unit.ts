@@ -9,7 +9,7 @@ import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerEnum, lowerRecord } from './lower-record.js';
 
 /** Host functions shorter than this are lowered even if they launch nothing: launch shapes are computed in them. */
-const SMALL_BODY = 500;
+const SMALL_BODY = 300;
 /** Initialisers longer than this stay text. */
 const LONG_LIST = 4000;
 

@@ -12,7 +12,7 @@ import { ProgramIndex } from './link.js';
 import { interesting, lowerItems } from './lower-unit.js';
 import { cppParser } from './parser.js';
 import { FileNames, Names } from './scope.js';
-import { makeSnippets } from './snippets.js';
+import { snippetsOf } from './snippets.js';
 import type { Program, Unit } from './tree.js';
 
 export interface LoadOptions {
@@ -64,7 +64,7 @@ class Loader {
   readonly #works = new Map<string, Work>();
   readonly #macros = new Map<string, Map<string, MacroDefinition>>();
   readonly #failed: FailedFile[] = [];
-  readonly #snippets = makeSnippets(cppParser());
+  readonly #snippets = snippetsOf(cppParser());
   readonly #units = new Map<string, Unit>();
   readonly #states: UnitState[] = [];
   #cluster: Work[] = [];
@@ -239,7 +239,7 @@ class Loader {
 
   #include(work: Work, path: string): void {
     const source = this.#included(path);
-    if (source === null || work.includes.includes(source.realPath) || source.realPath === work.source.realPath) return;
+    if (source === null || isLargeHostHeader(source) || work.includes.includes(source.realPath) || source.realPath === work.source.realPath) return;
     work.includes.push(source.realPath);
     const known = this.#works.get(source.realPath) ?? this.#begin(source, work);
     for (const names of this.#closure(known)) if (!work.visible.includes(names)) work.visible.push(names);
@@ -290,6 +290,13 @@ class Loader {
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
     };
   }
+}
+
+/** Host headers beyond this many characters give their macros only: bundled libraries, of which kernels use nothing. */
+const LARGE_HEADER = 60_000;
+
+function isLargeHostHeader(source: SourceFile): boolean {
+  return source.text.length > LARGE_HEADER && !/__(?:global|device|host|shared|constant)__|<<</.test(source.text);
 }
 
 /** A pattern that finds the name of any kernel that these files declare; null if there is none. */

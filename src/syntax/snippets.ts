@@ -38,10 +38,23 @@ function expressionOf(root: Cst): Cst | null {
   const init = childOfType(declaration, 'init_declarator');
   const value = init === null ? null : fieldChild(init, 'value');
   if (value === null || value.type !== 'parenthesized_expression' || value.end !== root.end - 1) return null;
-  return namedChildren(value)[0] ?? null;
+  const [inner] = namedChildren(value);
+  // `{ … }` between the parentheses is a block, which only the statement reading knows.
+  return inner === undefined || inner.type === 'compound_statement' ? null : inner;
 }
 
-export function makeSnippets(parser: CppParser): SnippetStore {
+const stores = new WeakMap<CppParser, SnippetStore>();
+
+/** The store of a parser; expansions recur from program to program. */
+export function snippetsOf(parser: CppParser): SnippetStore {
+  const known = stores.get(parser);
+  if (known !== undefined) return known;
+  const made = makeSnippets(parser);
+  stores.set(parser, made);
+  return made;
+}
+
+function makeSnippets(parser: CppParser): SnippetStore {
   const parse = (text: string, delta = 0): Cst | null => {
     const tree = parseCst(parser, text, everything, delta);
     tree.release();
