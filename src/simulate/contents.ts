@@ -4,15 +4,13 @@ import type { Filler } from './memory.js';
 import { PAGE_BYTES } from './memory.js';
 import { leaves, sizeOf, widthOf, type Scalar, type SimType } from './types.js';
 
-/** 32 well-mixed bits of a few integers. */
-export function hash(...parts: readonly number[]): number {
-  let h = 0x9e3779b9;
-  for (const p of parts) {
-    h = Math.imul(h ^ (p | 0), 0x85ebca6b);
-    h = Math.imul(h ^ (h >>> 13) ^ (Math.floor(p / 4294967296) | 0), 0xc2b2ae35);
-    h ^= h >>> 16;
-  }
-  return h >>> 0;
+/** 32 well-mixed bits of up to three integers. */
+export function hash(a: number, b: number, c = 0): number {
+  let h = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 15) ^ b, 0xc2b2ae35);
+  h = Math.imul(h ^ (h >>> 13) ^ c, 0x27d4eb2f);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  return (h ^ (h >>> 13)) >>> 0;
 }
 
 export function hashText(text: string): number {
@@ -58,8 +56,8 @@ export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOpt
     case 'uniform': return floating ? d.low + unit * (d.high - d.low) : Math.floor(d.low + unit * (d.high - d.low + 1));
     case 'hash': break;
   }
-  const pick = hash(h, 1) % 64;
-  const fine = hash(h, 2) / 4294967296;
+  const pick = h & 63;
+  const fine = (h >>> 6) / 67108864;
   if (floating) {
     if (pick < 4) return 0;
     if (pick < 8) return (hash(h, 3) % 7) - 3;

@@ -33,21 +33,22 @@ export function severityOf(kind: FaultKind): FaultSeverity {
   return SEVERITY[kind] ?? 'error';
 }
 
-/** Collects faults, one entry per kind, place and object. */
+/** Collects faults, one entry per kind, place and object. Places are compared by identity: a run has one object per place. */
 export class FaultLog {
   readonly faults: Fault[] = [];
-  readonly #byKey = new Map<string, Fault>();
+  readonly #byPlace = new Map<FileSpan | null, Fault[]>();
 
   record(kind: FaultKind, at: FileSpan | null, lanes: number, block: number, warp: number, object: string | null, message: () => string, severity: FaultSeverity = severityOf(kind)): void {
-    const key = `${kind}|${at === null ? '' : `${at.file}:${at.start}`}|${object ?? ''}`;
-    const known = this.#byKey.get(key);
-    if (known !== undefined) {
+    let here = this.#byPlace.get(at);
+    if (here === undefined) this.#byPlace.set(at, here = []);
+    for (const known of here) {
+      if (known.kind !== kind || known.object !== object) continue;
       known.count++;
       if (known.block === block && known.warp === warp) known.lanes |= lanes;
       return;
     }
     const fault: Fault = { kind, severity, message: message(), at, lanes, block, warp, object, count: 1 };
-    this.#byKey.set(key, fault);
+    here.push(fault);
     this.faults.push(fault);
   }
 }

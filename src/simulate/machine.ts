@@ -37,8 +37,10 @@ export interface MachineOptions {
   readonly counters: number;
   readonly branches: number;
   readonly pageBudget: number;
-  /** Loop turns and calls of warps before the run is stopped. */
+  /** Loop turns of all warps together before the run is stopped. */
   readonly turnBudget: number;
+  /** Milliseconds before the run is stopped. */
+  readonly timeBudget: number;
   readonly detectRaces: boolean;
   /** Chance that a warp is interrupted at an atomic or collective; 0 for the plain schedule. */
   readonly switching: number;
@@ -60,6 +62,7 @@ export class Machine extends Memory {
   readonly branchCounts: BranchCounts[];
   readonly printed: string[] = [];
   #turns = 0;
+  readonly #deadline: number;
   #clock = 0;
   readonly #evaluated: Int32Array;
   readonly #took: Int32Array;
@@ -67,6 +70,7 @@ export class Machine extends Memory {
 
   constructor(readonly options: MachineOptions) {
     super(new RaceDetector(options.detectRaces, (race, same) => this.#race(race, same)), options.pageBudget);
+    this.#deadline = Date.now() + options.timeBudget;
     this.issued = new Float64Array(options.counters);
     this.threads = new Float64Array(options.counters);
     this.branchCounts = Array.from({ length: options.branches }, () => ({ threads: 0, taken: 0, warps: 0, diverged: 0, entered: 0, arms: null }));
@@ -84,9 +88,9 @@ export class Machine extends Memory {
 
   #race(race: RaceReport, sameValue: boolean): void {
     const shared = race.segment.space === 'shared';
-    const words = `${race.write ? 'writes' : 'reads'} byte ${race.offset} of ${race.segment.name}, which thread ${race.otherThread} ${race.otherWrite ? 'wrote' : 'read'} without a barrier in between`;
+    const words = (): string => `${race.write ? 'writes' : 'reads'} byte ${race.offset} of ${race.segment.name}, which thread ${race.otherThread} ${race.otherWrite ? 'wrote' : 'read'} without a barrier in between`;
     const kind: FaultKind = sameValue ? 'same-value-race' : shared ? 'race-shared' : 'race-global';
-    this.log.record(kind, this.place, 1 << race.lane, this.current?.block.linear ?? 0, this.current?.index ?? 0, race.segment.name, () => words, sameValue ? 'note' : race.atomic ? 'caution' : 'error');
+    this.log.record(kind, this.place, 1 << race.lane, this.current?.block.linear ?? 0, this.current?.index ?? 0, race.segment.name, words, sameValue ? 'note' : race.atomic ? 'caution' : 'error');
   }
 
   // ------------------------------------------------------------------------------------------------------- arithmetic
@@ -165,7 +169,12 @@ export class Machine extends Memory {
   // ------------------------------------------------------------------------------------------------------------ control
 
   turn(site: number): void {
-    if (++this.#turns <= this.options.turnBudget) return;
+    this.#turns++;
+    if ((this.#turns & 1023) === 0 && Date.now() > this.#deadline) {
+      this.site = site;
+      throw new RunAborted('loop-budget', `the run takes longer than ${this.options.timeBudget / 1000} s`, this.place);
+    }
+    if (this.#turns <= this.options.turnBudget) return;
     this.site = site;
     throw new RunAborted('loop-budget', `a loop goes on after ${this.options.turnBudget} turns of all warps together: it may not end`, this.place);
   }

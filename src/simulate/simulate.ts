@@ -43,7 +43,10 @@ export interface SimulationOptions {
   /** Count statements and branches. Costs time. */
   readonly counts?: boolean;
   readonly detectRaces?: boolean;
+  /** Loop turns of all warps together. */
   readonly turnBudget?: number;
+  /** Milliseconds. */
+  readonly timeBudget?: number;
   readonly megabytes?: number;
   /** Template arguments of a kernel template. */
   readonly templateArguments?: readonly TemplateArgument[];
@@ -143,7 +146,7 @@ export function newMachine(prepared: PreparedKernel, inputs: SimulationInputs, o
   const random = randomSource((options.scheduleSeed ?? 0) * 7919 + inputs.seed);
   return new Machine({
     sites: prepared.compiled.sites, counters: prepared.compiled.counters.length, branches: prepared.compiled.branches.length,
-    pageBudget: Math.floor(((options.megabytes ?? 256) * 2 ** 20) / 4096 / 3), turnBudget: options.turnBudget ?? 2_000_000, detectRaces: options.detectRaces ?? true,
+    pageBudget: Math.floor(((options.megabytes ?? 256) * 2 ** 20) / 4096 / 3), turnBudget: options.turnBudget ?? 2_000_000, timeBudget: options.timeBudget ?? 30_000, detectRaces: options.detectRaces ?? true,
     switching: (options.scheduleSeed ?? 0) === 0 ? 1 / 64 : 1 / 4, random,
   });
 }

@@ -76,7 +76,7 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
     return none([obstacle('before', failure(error, null))]);
   }
   const inputs = (s: Setting): { seed: number; arguments: Arguments; size: number; special: boolean } => ({ seed: s.seed, arguments: options.arguments ?? new Map(), size: s.size, special: s.special });
-  const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), { scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000 });
+  const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), { scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000, timeBudget: 5000 });
   let runAfter = options.runAfter;
   if (runAfter === undefined) {
     const other = findKernel(after, options.afterName ?? kernelName);

@@ -91,7 +91,7 @@ function converted(ctx: FunctionContext, e: Expr | undefined, t: SimType): Val {
 
 function parameterType(ctx: FunctionContext, p: ParameterType, values: readonly Val[], own: Val): SimType {
   if (typeof p === 'object' && 'pointee' in p) return pointee(values[p.pointee]);
-  if (p === 'any') return own.t.k === 'array' ? pointerTo(own.t.of) : own.t;
+  if (p === 'any' || (p === 'pointer' && (own.t.k === 'pointer' || own.t.k === 'array'))) return own.t.k === 'array' ? pointerTo(own.t.of) : own.t;
   return valueTypeOf(ctx, p);
 }
 
