@@ -1,6 +1,7 @@
 import { beforeAll, describe as group, expect, test } from '@jest/globals';
 import { initParser } from '../../src/syntax/parser.js';
 import { hoist as typed } from '../../transforms/hoist.js';
+import { refusals } from '../../transforms/lib/framework.js';
 import type { Transform } from '../../transforms/lib/types.js';
 import { applies, applyAll, load, outcomesOf, refuses, skips } from '../helpers/transform.js';
 
@@ -263,11 +264,23 @@ for (int i = 0; i < n; ++i) {
   });
 
   test('a pointer guarded by an earlier break is not read early', () => {
-    refuses(hoist, kernel(`
+    const code = kernel(`
 for (int i = 0; i < n; ++i) {
     if (!q) break;
     if (*q > 0) x[i] = 1.f;
-}`, 'float *x, const int *__restrict__ q, int n'), 'condition-safe-early');
+}`, 'float *x, const int *__restrict__ q, int n');
+    const site = outcomesOf(hoist, load(code)).find((outcome) => outcome.site.line === 5);
+    expect(site?.status).toBe('refused');
+    expect(site === undefined ? [] : refusals(site).map((refusal) => refusal.id)).toEqual(['condition-safe-early']);
+    // Once the guard itself stands around the loop, the pointer is safe to read there.
+    applies(hoist, code, kernel(`
+if (q) {
+    if (0 < n && *q > 0) {
+        for (int i = 0; i < n; ++i) {
+            x[i] = 1.f;
+        }
+    }
+}`, 'float *x, const int *__restrict__ q, int n'));
   });
 
   test('a lane-varying test with much work around it is skipped', () => {

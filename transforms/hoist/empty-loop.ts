@@ -4,7 +4,7 @@
  */
 import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
 import type { Expr, IfStmt, Stmt, SwitchArm, SwitchStmt, VariableDecl } from '../../src/syntax/tree.js';
-import { impurity } from './legal.js';
+import { impurity } from './condition.js';
 import { lastJump } from './shape.js';
 
 /** What one copy knows. */

@@ -12,6 +12,7 @@ import type { Stmt } from '../../src/syntax/tree.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import type { Level } from './legal.js';
 import { testsOf, type Branch } from './shape.js';
+import { describeLoop, mentions } from '../lib/loops.js';
 
 /** Issued instructions of a branch that stays: compare, jump, and convergence bookkeeping where lanes may part. */
 const UNIFORM_BRANCH = 2;
@@ -82,6 +83,9 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   if (branch.kind === 'ternary' && branchless(context, branch)) {
     return { ...base, speedup: 1, low: 0.98, high: 1.03, pays: false, reason: 'the arms are so short that the compiler makes a select of them' };
   }
+  if (decidedByUnrolling(context, branch, loop)) {
+    return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1, pays: false, reason: 'the loop around is unrolled, so that the compiler decides the condition' };
+  }
   if (uniform) {
     if (atLeast(scope, 'block') && compilerUnswitches(context, level, sum)) {
       return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1.02, pays: true, reason: 'legal, but the compiler already takes this condition out of the loop' };
@@ -99,6 +103,17 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
     ? 'lanes part once in front of the loop and no longer in every iteration'
     : `lanes take both copies, so the statements around the branch (about ${Math.round(costs.around)} instructions) run twice; the branch costs about ${tested}`;
   return { ...base, speedup: round(Math.min(1.15, ratio)), low: round(Math.min(0.95, ratio)), high: round(Math.min(1.3, Math.max(ratio, 1))), breakEven: `statements around the branch below ${tested} instructions an iteration`, pays, reason };
+}
+
+/** The condition depends on nothing but constants and the counter of a loop around that a pragma unrolls. */
+function decidedByUnrolling(context: TransformContext, branch: Branch, loop: Level['loop']): boolean {
+  const { facts } = context;
+  if (scopeOf(context, branch) !== 'constant') return false;
+  return facts.loops(loop).some((outer) => {
+    if (outer === loop || !outer.pragmas.some((pragma) => /unroll/.test(pragma.text))) return false;
+    const count = describeLoop(facts, outer);
+    return count.simple && testsOf(branch).some((test) => mentions(test, count.counter));
+  });
 }
 
 function costsOf(context: TransformContext, { branch, loop }: Level, path: readonly Stmt[]): Costs {
