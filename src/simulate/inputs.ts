@@ -103,7 +103,7 @@ function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: Inp
     return s === 'f64' ? v : Math.fround(v);
   }
   if (isSizeName(name)) return o.size;
-  const index = decl === null || usage.indices.has(decl);
+  const index = decl === null || usage.indices.has(decl.name);
   const pick = h % 8;
   if (!index && pick < 3 && usage.integers.length > 0) {
     const v = usage.integers[hash(h, 5) % usage.integers.length] ?? 0;
@@ -133,7 +133,7 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
       for (let j = 0; j < 4; j++) inner.push(buffer(`${name}[${j}]${i === 0 ? '' : `.${i}`}`, leaf.type.to, null, depth + 1));
     }
     const distribution: Distribution = given?.kind === 'contents' ? given.distribution : { kind: 'hash' };
-    const index = decl === null || usage.indices.has(decl);
+    const index = decl === null || usage.indices.has(decl.name);
     const limit = given?.kind === 'contents' && given.length !== null ? given.length * sizeOf(element) : Infinity;
     const segment = D.add(name, 'global', limit, filler(element, contentOptions(name, distribution, index, o, usage, inner)), false, granuleOf(element));
     buffers.push({ name, segment, element });
@@ -256,7 +256,7 @@ export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usa
       const size_ = given?.kind === 'value' ? { kind: 'constant' as const, value: Number(given.value) } : null;
       const named = size_ ?? (type.k === 'scalar' && isSizeName(decl.name) ? { kind: 'constant' as const, value: o.size } : null);
       const distribution = named ?? (given?.kind === 'contents' ? given.distribution : { kind: 'hash' as const });
-      fill = filler(element, contentOptions(decl.name, distribution, usage.indices.has(decl), o, usage, []));
+      fill = filler(element, contentOptions(decl.name, distribution, usage.indices.has(decl.name), o, usage, []));
     }
     const segment = D.add(decl.name, constant ? 'constant' : 'global', size, fill, false, constant ? 0 : granuleOf(type));
     D.g.push(segment.base);

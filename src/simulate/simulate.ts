@@ -16,7 +16,7 @@ import { MATH } from './math.js';
 import { bindTemplate, EMPTY_ENV, type Env } from './resolve.js';
 import { runGrid, type GridLaunch } from './schedule.js';
 import { sizeOf, Unsupported } from './types.js';
-import { usageOf } from './usage.js';
+import { usageOf, type Usage } from './usage.js';
 import * as values from './values.js';
 
 export type Shape = readonly [number, number, number];
@@ -35,6 +35,8 @@ export interface SimulationInputs {
   readonly size: number;
   /** Infinities, NaNs and negative zeros among floating inputs. */
   readonly special?: boolean;
+  /** What the values should look like, if not as the kernel itself uses them: an edited kernel gets the inputs of its original. */
+  readonly usage?: Usage;
 }
 
 export interface SimulationOptions {
@@ -166,7 +168,7 @@ export function prepareRun(D: Machine, prepared: PreparedKernel, launch: LaunchS
   if (![...launch.block, ...launch.grid].every((v) => Number.isInteger(v) && v > 0)) throw new RunAborted('trap', 'a launch shape must be positive', null);
   if (threads > LIMITS.threads) throw new RunAborted('trap', `a block of ${threads} threads: at most ${LIMITS.threads}`, null);
   if (blocks > LIMITS.blocks) throw new RunAborted('memory-budget', `a grid of ${blocks} blocks is more than is simulated (${LIMITS.blocks})`, null);
-  const usage = usageOf(kernel);
+  const usage = inputs.usage ?? usageOf(kernel);
   const o = { seed: inputs.seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special === true };
   // Parameters first: their addresses then depend on the signature alone.
   const params = prepareInputs(D, kernel, compiled.entry.parameters, usage, o);

@@ -6,8 +6,8 @@ import { strip, type Decl, type Expr, type FunctionDecl } from '../syntax/tree.j
 import { walkExpr, walkStmt } from './walk.js';
 
 export interface Usage {
-  /** Parameters whose value, or whose elements' values, may become an index, a bound or a divisor. */
-  readonly indices: ReadonlySet<Decl>;
+  /** Names whose value, or whose elements' values, may become an index, a bound or a shift. Names, so that one version's usage serves another. */
+  readonly indices: ReadonlySet<string>;
   readonly integers: readonly number[];
   readonly reals: readonly number[];
 }
@@ -90,7 +90,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
   for (let d = work.pop(); d !== undefined; d = work.pop()) {
     for (const from of flows.get(d) ?? []) if (!sinks.has(from)) { sinks.add(from); work.push(from); }
   }
-  const usage: Usage = { indices: sinks, integers: [...integers].slice(0, 64), reals: [...reals].slice(0, 64) };
+  const usage: Usage = { indices: new Set([...sinks].map((d) => d.name)), integers: [...integers].sort((a, b) => a - b).slice(0, 64), reals: [...reals].sort((a, b) => a - b).slice(0, 64) };
   cache.set(kernel, usage);
   return usage;
 }

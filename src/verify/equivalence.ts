@@ -6,7 +6,8 @@
  */
 import type { FileSpan } from '../source/types.js';
 import type { Arguments } from '../simulate/inputs.js';
-import { failure, prepareKernel, runPrepared, type PreparedKernel, type Shape, type SimulationResult } from '../simulate/simulate.js';
+import { failure, prepareKernel, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationResult } from '../simulate/simulate.js';
+import { usageOf } from '../simulate/usage.js';
 import type { Fault, FaultKind } from '../simulate/faults.js';
 import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js';
 import { compareBuffer, writtenValues, wroteAnything } from './compare.js';
@@ -75,7 +76,8 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   } catch (error) {
     return none([obstacle('before', failure(error, null))]);
   }
-  const inputs = (s: Setting): { seed: number; arguments: Arguments; size: number; special: boolean } => ({ seed: s.seed, arguments: options.arguments ?? new Map(), size: s.size, special: s.special });
+  const usage = usageOf(kernel);
+  const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: options.arguments ?? new Map(), size: s.size, special: s.special });
   const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), { scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000, timeBudget: 5000 });
   let runAfter = options.runAfter;
   if (runAfter === undefined) {
