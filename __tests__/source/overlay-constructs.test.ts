@@ -322,6 +322,27 @@ describe('meaning', () => {
     expect(branch && nodes(branch, 'for_statement')).toHaveLength(1);
   });
 
+  test('several statements are not ended behind an if, where only the first belongs to it', () => {
+    const text = '#define TWO(a) a(1); a(2);\n#define ONE(a) do { a(1); a(2); } while (0);\nvoid f(int n) {\n  TWO(g)\n  ONE(g)\n  if (n) ONE(g)\n  n = 1;\n}\n';
+    expect(overlaid(text).clean).toBe(true);
+    expect(overlaid(text.replace('if (n) ONE', 'if (n) TWO')).clean).toBe(false);
+  });
+
+  test('what stands for nothing known is not taken from a variable', () => {
+    expect(overlaid('void f() { FAST_MEMORY float tile[32]; }\n').overlay.notes).toEqual([]);
+    expect(overlaid('FAST_MEMORY float tile[32];\n').overlay.notes).toEqual([]);
+  });
+
+  test('a macro that is a memory space in one configuration only is not taken from a variable', () => {
+    const text = '#ifdef STAGED\n#define PLACE __shared__\n#else\n#define PLACE\n#endif\nvoid f() { PLACE float tile[32]; }\nPLACE void g() {}\n';
+    expect(overlaid(text).overlay.text).toContain('{ PLACE float tile[32]; }\n      void g() {}');
+  });
+
+  test('volatile is never lost', () => {
+    expect(overlaid('#define IS_POLLED volatile\nvoid f(IS_POLLED int *p) {}\n').overlay.text).toContain('f(volatile  int *p)');
+    expect(overlaid('#define V volatile\nvoid f(V int *p) {}\n').overlay.text).toContain('f(V int *p)');
+  });
+
   test('a loop macro is never taken for a plain call followed by a block', () => {
     const result = overlaid('#define EACH(i, n) for (int i = 0; i < n; ++i)\nvoid f(int n) { EACH(index, n) { g(index); } }\n');
     expect(nodes(result.root, 'while_statement')).toHaveLength(1);

@@ -9,7 +9,8 @@ import { tokenizeFragment } from './tokenizer.js';
 import { ATTRIBUTES, BOUNDS, KEYWORDS, PRIMITIVE_TYPES, QUALIFIERS, SPECIFIERS } from './words.js';
 
 export type MacroRole =
-  | { readonly kind: 'plain'; readonly ends: 'statement' | 'other' }
+  /** `ends` tells whether the text ends in `;` or `}`: as one statement or declaration, or as the last of several. */
+  | { readonly kind: 'plain'; readonly ends: 'statement' | 'statements' | 'other' }
   /** Expands to nothing at all. */
   | { readonly kind: 'empty' }
   /** Only qualifiers, bounds, storage words, attributes. */
@@ -132,10 +133,21 @@ function roleOfStatement(tokens: Tokens, expansion: string): MacroRole {
   }
   if (depth !== 0 || lowest < 0) return { kind: 'unbalanced', expansion };
   const last = tokens.count - 1;
-  if (tokens.is(last, ';') || tokens.is(last, '}')) return { kind: 'plain', ends: 'statement' };
+  if (tokens.is(last, ';') || tokens.is(last, '}')) return { kind: 'plain', ends: isOneStatement(tokens) ? 'statement' : 'statements' };
   if (tokens.is(last, 'else')) return { kind: 'head', expansion };
   if (tokens.is(last, ')') && endsInHead(tokens, last)) return { kind: 'head', expansion };
   return PLAIN;
+}
+
+/** Outside of brackets nothing ends before the last token; an `else` or the `while` of a `do` carries on after a `}`. */
+function isOneStatement(tokens: Tokens): boolean {
+  let depth = 0;
+  for (let i = 0; i < tokens.count - 1; i++) {
+    depth += bracketChange(tokens, i);
+    if (depth > 0 || !(tokens.is(i, ';') || tokens.is(i, '}'))) continue;
+    if (!tokens.is(i + 1, 'else') && !(tokens.is(i, '}') && tokens.is(0, 'do') && tokens.is(i + 1, 'while'))) return false;
+  }
+  return true;
 }
 
 /** The closing `)` belongs to a `for`, `while` or `if` that is not the end of a `do`. */

@@ -24,14 +24,17 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
     patches.note({ kind: 'macro', span, name, argumentsSpan, standsFor });
     return last + 1;
   };
+  // In a body a bare name before a declaration may be a memory space in another configuration: then the tree shall not hide it.
+  const unsure = macro.ambiguous && macro.parameters === null && stream.container(i) === 'block';
   const fits = (text: string): boolean => text.length <= span.end - span.start;
   switch (role.kind) {
     case 'empty':
-      if (!isPrefix(stream, last)) return 0;
+      if (unsure || !isPrefix(stream, last)) return 0;
       patches.blank(span.start, span.end);
       stream.remove(i, last);
       return note([]);
     case 'qualifiers':
+      if (unsure) return 0;
       if (!role.cuda && fits(role.expansion)) patches.replace(span.start, span.end, role.expansion);
       else if (role.standsFor.some((meaning) => meaning.name === 'volatile')) return 0;
       else patches.blank(span.start, span.end);
@@ -43,7 +46,7 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
       patches.note({ kind: 'pragma', span, text: role.text });
       return last + 1;
     case 'typed':
-      if (!tokens.isIdentifier(stream.next(last))) return 0;
+      if (unsure || !tokens.isIdentifier(stream.next(last))) return 0;
       if (fits(role.remainder)) patches.replace(span.start, span.end, role.remainder);
       return note(role.standsFor);
     case 'head':
@@ -54,8 +57,10 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
       return note([{ name: 'text', argument: role.expansion }]);
     case 'plain':
       // The arguments are C++ of their own: the rules go on inside them.
-      if (role.ends === 'statement' && endStatement(stream, patches, i, last)) return i + 1;
-      return 0;
+      if (role.ends === 'other') return 0;
+      // Several statements behind an `if` or a loop: only the first belongs to it. As one call they would all.
+      if (role.ends === 'statements' && !stream.endsStatement(stream.previous(i))) return 0;
+      return endStatement(stream, patches, i, last) ? i + 1 : 0;
   }
 }
 
