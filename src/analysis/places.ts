@@ -243,14 +243,15 @@ function variableTargets(decl: Variable, context: PlaceContext, visiting: Readon
 }
 
 /** Continues a place found in a callee from what the caller passed: `steps` after the first `*` of the parameter. */
-export function extend(place: Place, steps: string, inner: Place): Place {
+export function extend(place: Place, steps: string, inner: Place, caller: PlaceContext): Place {
   if (place.base === null) return place;
   if (steps === '') return { ...place, readOnly: place.readOnly || inner.readOnly };
   const follows = steps.includes('*');
   return {
     base: place.base,
     steps: place.steps + steps,
-    space: follows ? inner.space : place.space,
+    // The first pointer that is followed from a named object: its space is known here, not in the callee.
+    space: !follows ? place.space : inner.space === 'unknown' && steps.indexOf('*') === steps.lastIndexOf('*') ? pointeeSpace(place, caller) : inner.space,
     restrict: follows ? false : place.restrict,
     readOnly: inner.readOnly,
     hidden: follows ? false : place.hidden,

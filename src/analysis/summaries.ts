@@ -87,9 +87,9 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
   if (base === 'this') {
     if (call.callee.kind === 'method') {
       const objects = call.callee.arrow ? targetsOf(call.callee.object, caller) : placesOf(call.callee.object, caller);
-      return objects.map((object) => extend(object, place.steps.slice(1), place));
+      return objects.map((object) => extend(object, place.steps.slice(1), place, caller));
     }
-    if (call.callee.kind === 'value') return placesOf(call.callee.value, caller).map((object) => extend(object, place.steps.slice(1), place));
+    if (call.callee.kind === 'value') return placesOf(call.callee.value, caller).map((object) => extend(object, place.steps.slice(1), place, caller));
     // A method that calls another one of its object without naming it.
     return [place];
   }
@@ -100,12 +100,12 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
   if (argument === null || base.pack) return [UNKNOWN_PLACE];
   if (base.type.kind === 'reference') {
     const bound = placesOf(argument, caller);
-    return bound.map((object) => extend(object, place.steps.slice(1), place));
+    return bound.map((object) => extend(object, place.steps.slice(1), place, caller));
   }
-  if (place.steps.startsWith('*')) return targetsOf(argument, caller).map((target) => extend(target, place.steps.slice(1), place));
+  if (place.steps.startsWith('*')) return targetsOf(argument, caller).map((target) => extend(target, place.steps.slice(1), place, caller));
   const value = strip(argument);
   const holders = placesOf(value, caller);
-  return holders.length === 0 ? [UNKNOWN_PLACE] : holders.map((holder) => extend(holder, place.steps, place));
+  return holders.length === 0 ? [UNKNOWN_PLACE] : holders.map((holder) => extend(holder, place.steps, place, caller));
 }
 
 const definitions = new WeakMap<Program, ReadonlyMap<string, readonly FunctionDecl[]>>();
