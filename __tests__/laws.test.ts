@@ -1,6 +1,6 @@
 /**
  * Laws that every fixture of every transform obeys. A new transform is under them as soon as it stands in the registry and has a
- * folder in fixtures/. Numbers are those of the list in docs/contributing: 8 (simulator) and 11 (both parsers) stand at the end.
+ * folder in fixtures/. Law 11 (both parsers give one result) stands in laws-wasm.test.ts: a process has one parser.
  */
 import { beforeAll, describe as group, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
@@ -8,12 +8,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { walk } from '../src/analysis/children.js';
+import { auditProgram } from '../src/audit/audit.js';
 import { applyEdits } from '../src/rewrite/apply-edits.js';
 import { editTouches, editsMeet, sortDisjoint } from '../src/rewrite/plan.js';
 import { unifiedDiff } from '../src/rewrite/unified-diff.js';
 import type { Edit } from '../src/source/types.js';
 import { initParser } from '../src/syntax/parser.js';
 import type { Unit } from '../src/syntax/tree.js';
+import { verifyEquivalent } from '../src/verify/index.js';
 import { transforms } from '../transforms/index.js';
 import { COMMON_OBLIGATION_IDS } from '../transforms/lib/common-obligations.js';
 import { refusals } from '../transforms/lib/framework.js';
@@ -120,6 +122,37 @@ for (const transform of transforms) {
       expect(answers.flatMap((answer, i) => (answer === null ? [] : [`${names[i] ?? ''}: ${answer}`]))).toEqual([]);
     }, 600_000);
 
+    // 7. A fresh audit shows no new kind of hazard.
+    test('no output has a hazard that its input had not', () => {
+      for (const fixture of good) {
+        const known = hazardsOf(fixture.text);
+        expect([...hazardsOf(runOf(transform, fixture).text)].filter((id) => !known.has(id)).map((id) => `${fixture.name}: ${id}`)).toEqual([]);
+      }
+    });
+
+    // 8. The simulator finds before and after equal.
+    test('the simulator finds every output equal to its input', () => {
+      const unverified: string[] = [];
+      let equal = 0;
+      const pairs = fixtures.flatMap((fixture) => {
+        if (fixture.kind === 'ok') return [[fixture.name, fixture.text, runOf(transform, fixture).text] as const];
+        return fixture.kind === 'skip' ? [[fixture.name, fixture.text, applyAll(transform, fixture.text, { evenIfItLoses: true }).text] as const] : [];
+      });
+      for (const [name, before, after] of pairs) {
+        const old = load(before);
+        const edited = load(after);
+        for (const kernel of old.unit.kernels) {
+          const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 400 });
+          if (verdict.status === 'different') throw new Error(`${name}: ${verdict.counterexample.differences.join('; ')} (${verdict.counterexample.replay})`);
+          if (verdict.status === 'equal') equal++;
+          else unverified.push(`${name}: ${verdict.obstacles.map((obstacle) => obstacle.reason).join('; ')} ${verdict.notes.join('; ')}`);
+        }
+      }
+      // What the simulator cannot run is said aloud, and is the exception.
+      if (unverified.length > 0) process.stderr.write(`not verified by simulation:\n  ${unverified.join('\n  ')}\n`);
+      expect(equal).toBeGreaterThanOrEqual(9 * unverified.length);
+    }, 300_000);
+
     // 10. No transform changes the tree.
     test('trees are not mutated', () => {
       for (const fixture of fixtures) {
@@ -150,6 +183,11 @@ for (const transform of transforms) {
 }
 
 test.skip.each(nvccVersion() === null ? ['law 9: nvcc is not installed, so no output was compiled'] : [])('%s', () => undefined);
+
+function hazardsOf(text: string): ReadonlySet<string> {
+  const files = auditProgram(load(text).analysis);
+  return new Set(files.flatMap((file) => file.kernels.flatMap((kernel) => kernel.hazards.map((hazard) => hazard.id))));
+}
 
 function outsideIsEqual(transform: Transform, text: string): void {
   const loaded = load(text);

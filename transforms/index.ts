@@ -2,10 +2,11 @@
  * The registry: every built-in transform, in the order in which `--transform all` considers them.
  */
 import { hoist } from './hoist.js';
+import { peel } from './peel.js';
 import type { Transform } from './lib/types.js';
 
 /** Type-erased: callers hand a transform only sites that it made itself. */
-export const transforms: readonly Transform[] = [hoist as Transform];
+export const transforms: readonly Transform[] = [hoist as Transform, peel as Transform];
 
 /** The transform of that name, or null. */
 export function findTransform(name: string): Transform | null {
