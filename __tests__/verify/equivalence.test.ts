@@ -82,7 +82,7 @@ describe('edits that change it are found', () => {
     expect(verdict.status).toBe('different');
     if (verdict.status === 'different') {
       expect(verdict.counterexample.differences.length).toBeGreaterThan(0);
-      expect(verdict.counterexample.replay).toMatch(/--seed \d+ --grid \d+ --block \d+.* --arg n=\d+/);
+      expect(verdict.counterexample.replay).toMatch(/--seed \d+ --launch \d+x\d+.* --arg n=\d+/);
     }
   });
 

@@ -33,7 +33,7 @@ export interface SimulationInputs {
   readonly arguments: Arguments;
   /** Value of scalars that are named like sizes and not given. */
   readonly size: number;
-  /** Infinities, NaNs and negative zeros among floating inputs. */
+  /** Infinities, NaNs and negative zeros among floating inputs; if not said, for every fourth seed. */
   readonly special?: boolean;
   /** What the values should look like, if not as the kernel itself uses them: an edited kernel gets the inputs of its original. */
   readonly usage?: Usage;
@@ -169,7 +169,7 @@ export function prepareRun(D: Machine, prepared: PreparedKernel, launch: LaunchS
   if (threads > LIMITS.threads) throw new RunAborted('trap', `a block of ${threads} threads: at most ${LIMITS.threads}`, null);
   if (blocks > LIMITS.blocks) throw new RunAborted('memory-budget', `a grid of ${blocks} blocks is more than is simulated (${LIMITS.blocks})`, null);
   const usage = inputs.usage ?? usageOf(kernel);
-  const o = { seed: inputs.seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special === true };
+  const o = { seed: inputs.seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special ?? inputs.seed % 4 === 3 };
   // Parameters first: their addresses then depend on the signature alone.
   const params = prepareInputs(D, kernel, compiled.entry.parameters, usage, o);
   const globals = prepareGlobals(D, compiled.globals, usage, o);

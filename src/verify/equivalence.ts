@@ -232,11 +232,11 @@ function shrink(setting: Setting, found: Extract<Outcome, { kind: 'different' }>
     if (outcome.kind === 'different') { best = { setting: candidate, outcome }; break; }
   }
   const s = best.setting;
-  const shape = (v: Shape): string => (v[2] !== 1 ? v.join('x') : v[1] !== 1 ? `${v[0]}x${v[1]}` : `${v[0]}`);
+  const shape = (v: Shape): string => (v[2] !== 1 ? v.join(',') : v[1] !== 1 ? `${v[0]},${v[1]}` : `${v[0]}`);
   const scalars = Object.fromEntries([...best.outcome.scalars].map(([k, v]) => [k, `${v}`]));
   const args = Object.entries(scalars).map(([k, v]) => `--arg ${k}=${v}`);
   return {
     setting: s, scalars, differences: best.outcome.differences.slice(0, 8),
-    replay: [`--seed ${s.seed}`, `--grid ${shape(s.grid)}`, `--block ${shape(s.block)}`, ...(s.scheduleSeed === 0 ? [] : [`--schedule ${s.scheduleSeed}`]), ...args].join(' '),
+    replay: [`--seed ${s.seed}`, `--launch ${shape(s.grid)}x${shape(s.block)}`, ...(s.scheduleSeed === 0 ? [] : [`--schedule ${s.scheduleSeed}`]), ...args].join(' '),
   };
 }
