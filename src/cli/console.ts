@@ -51,6 +51,10 @@ export class Console {
     this.codes.add(code);
   }
 
+  has(code: ExitCode): boolean {
+    return this.codes.has(code);
+  }
+
   /** A fault of divmod itself: one line, the stack only with `--debug`. */
   fault(where: string, error: unknown): void {
     this.holds(EXIT.internal);

@@ -9,7 +9,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { createAnalysis } from '../analysis/analyse.js';
-import type { AnalysisOptions } from '../analysis/facts.js';
+import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
 import { auditProgram } from '../audit/audit.js';
 import type { FileAudit } from '../audit/types.js';
 import { uncommittedFiles } from '../rewrite/git-guard.js';
@@ -28,8 +28,9 @@ import { readCompileCommands, startEngine } from './engine.js';
 import { UsageError } from './errors.js';
 import { findFiles, type InputFile } from './files.js';
 import { IgnoreFiles } from './ignores.js';
-import { applyRounds, kernelsOf, listSites, type Candidate, type InternalFault, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
-import { checkKernelNames, nameMatcher } from './scope.js';
+import { applyRounds, directCallees, kernelsOf, listSites, type Candidate, type InternalFault, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
+import { callGraph, checkKernelNames, nameMatcher } from './scope.js';
+import type { SimulationRequest, Verification } from './simulation.js';
 import { withShownPaths } from './shown-paths.js';
 import { resolveSettings, type RawValue, type SettingName, type Settings } from './settings.js';
 import { didYouMean } from './suggest.js';
@@ -58,6 +59,11 @@ export interface OpenedInputs {
 export interface ApplyOptions {
   readonly at?: number;
   readonly evenIfItLoses?: boolean;
+}
+
+export interface AuditRequest {
+  /** How branches really go, in place of assumed probabilities: from the simulator or a profile. */
+  readonly probabilities?: (program: Program, kernels: readonly FunctionDecl[]) => Probabilities | null;
 }
 
 /** A place where a transform's shape occurs, and what would become of it now. */
@@ -182,12 +188,12 @@ export class Project {
   }
 
   /** Audits the present state of the files. Throws `UsageError` if a kernel was asked for that does not exist. */
-  audit(): readonly FileAudit[] {
-    return [...this.auditSteps()].flat();
+  audit(options: AuditRequest = {}): readonly FileAudit[] {
+    return [...this.auditSteps(options)].flat();
   }
 
   /** As `audit`, file by file, so that a caller can do something in between. */
-  *auditSteps(): Generator<readonly FileAudit[], void, undefined> {
+  *auditSteps(options: AuditRequest = {}): Generator<readonly FileAudit[], void, undefined> {
     this.settle();
     const names: string[] = [];
     const wanted = nameMatcher(this.settings.kernel);
@@ -199,7 +205,9 @@ export class Project {
       yield [];
       for (const file of group) {
         try {
-          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
+          const kernels = program.units.get(file.realPath)?.kernels.filter((kernel) => kernel.body !== null && wanted(kernel.name)) ?? [];
+          const probabilities = options.probabilities?.(program, kernels) ?? null;
+          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions, probabilities }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
         } catch (error) {
           this.faults.push({ path: file.path, where: 'audit', error });
         }
@@ -279,6 +287,30 @@ export class Project {
   changed(): readonly { readonly path: string; readonly realPath: string; readonly before: string; readonly after: string }[] {
     this.settle();
     return this.workspace.changedFiles().map(({ original: { source }, text }) => ({ path: this.workspace.shownPath(source.realPath), realPath: source.realPath, before: source.text, after: text }));
+  }
+
+  /**
+   * Runs every kernel that an edit may touch, before and after, on the simulator: see `Verification`. `after` follows every file
+   * that was compared, so that a caller can do something in between.
+   */
+  async verify(edited: readonly SiteResult[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, after: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
+    this.settle();
+    const { verifyKernels } = await import('./simulation.js');
+    const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => `${site.realPath}\0${site.function}`));
+    const changed = new Set(this.workspace.changedFiles().map(({ original }) => original.source.realPath));
+    const verifications: Verification[] = [];
+    for (const file of this.workspace.inputs) {
+      const before = this.workspace.originalProgram([file]);
+      if (![...changed].some((path) => before.units.has(path))) continue;
+      const graph = callGraph(before, directCallees);
+      const functions = [...before.units.values()].flatMap((unit) => unit.functions.filter((fn) => touched.has(`${unit.source.realPath}\0${fn.name}`)));
+      const own = new Set(before.units.get(file.realPath)?.kernels ?? []);
+      const names = new Set(functions.flatMap((fn) => graph.kernelsOf(fn)).filter((kernel) => own.has(kernel)).map((kernel) => kernel.name));
+      if (names.size === 0) continue;
+      verifications.push(...verifyKernels(before, this.workspace.program([file]), [...names].map((name) => ({ name, path: file.path })), request));
+      await after();
+    }
+    return verifications;
   }
 
   /** Changed files that git knows to have changes of someone else's; saving over them would mix the two. */

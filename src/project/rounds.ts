@@ -279,7 +279,8 @@ function withRelatedFiles(program: Program, changed: ReadonlySet<string>): Reado
   return related;
 }
 
-function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
+/** Functions that a function calls, as far as names are resolved. */
+export function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
   const found = new Set<FunctionDecl>();
   if (fn.body !== null) {
     walk(fn.body, (node) => {

@@ -95,6 +95,11 @@ export class Workspace {
     return program;
   }
 
+  /** Parses files as they were read. */
+  originalProgram(group: readonly InputFile[]): Program {
+    return loadGroup(group, { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: new Map() }, this.options);
+  }
+
   /** Keeps what a file was before anybody edits it; headers come in through includes. */
   private adopt(unit: Unit): void {
     const { realPath } = unit.source;

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { UsageError } from '../../project/errors.js';
 import type { SiteResult } from '../../project/rounds.js';
 import type { Project } from '../../project/project.js';
+import type { Verification } from '../../project/simulation.js';
 import { breathe, type Console } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openProject } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, positive, single, type Argv } from '../options.js';
+import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 const GROUP = 'Edits:';
@@ -28,7 +30,9 @@ export const applyCommand = command({
     deny: { type: 'string', requiresArg: true, description: 'withdraw a default grant', group: GROUP },
     'strict-fp': { type: 'boolean', description: 'withdraw the grant contract', group: GROUP },
     'even-if-it-loses': { type: 'boolean', description: 'apply what is legal even if it does not pay', group: GROUP },
+    verify: { type: 'boolean', description: 'compare before and after on the simulator; write nothing if they differ', group: GROUP },
     explain: { type: 'boolean', description: 'show the proof of each edit', group: GROUP },
+    ...simulationOptions,
     ...fileOptions,
     ...factOptions,
   },
@@ -51,8 +55,23 @@ export const applyCommand = command({
     const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : [nothingAt(project, settings.transform, at)];
     const diff = project.diffBytes();
 
+    let verifications: readonly Verification[] | null = null;
+    if (isSet(argv, 'verify')) {
+      verifications = await project.verify(sites, await simulationRequest(argv, settings), breathe);
+      for (const { verdict } of verifications) {
+        if (verdict.status === 'different') console.holds(EXIT.different);
+        if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
+      }
+      const { verificationText } = await import('../../report/text-verify.js');
+      console.note(verificationText(verifications, console.colorErr));
+      timing.mark('verify');
+    }
+
     let written: readonly string[] | null = null;
-    if (write) {
+    if (write && console.has(EXIT.different)) {
+      console.problem('before and after differ, so nothing was written');
+      written = [];
+    } else if (write) {
       const dirty = isSet(argv, 'allow-dirty') ? [] : project.uncommitted();
       if (dirty.length > 0) {
         console.problem('these files have uncommitted changes; commit them, or give --allow-dirty:');
@@ -60,12 +79,12 @@ export const applyCommand = command({
         console.holds(EXIT.guarded);
         written = [];
       } else {
-        written = console.exitCode === EXIT.internal ? [] : await project.save();
+        written = console.has(EXIT.internal) ? [] : await project.save();
       }
     }
     if (series !== undefined && !check) await writeSeries(series, sites);
 
-    if (!check) await report(format, console, { sites, diff, written, kernels: outcome.kernels, project });
+    if (!check) await report(format, console, { sites, diff, written, kernels: outcome.kernels, project, verifications });
     if (!check) {
       const { certificatesText, closingText, refusalsText } = await import('../../report/text-apply.js');
       console.note(certificatesText(sites, console.colorErr, isSet(argv, 'explain')));
@@ -110,13 +129,14 @@ interface ApplyReport {
   readonly written: readonly string[] | null;
   readonly kernels: number;
   readonly project: Project;
+  readonly verifications: readonly Verification[] | null;
 }
 
-async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', console: Console, { sites, diff, written, kernels, project }: ApplyReport): Promise<void> {
+async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', console: Console, { sites, diff, written, kernels, project, verifications }: ApplyReport): Promise<void> {
   switch (format) {
     case 'json': {
-      const { applyJson } = await import('../../report/json.js');
-      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: null }));
+      const [{ applyJson }, { verificationJson }] = await Promise.all([import('../../report/json.js'), import('../../report/text-verify.js')]);
+      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: verifications === null ? null : verificationJson(verifications) }));
       return;
     }
     case 'sarif': {

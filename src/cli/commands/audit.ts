@@ -8,6 +8,7 @@ import { EXIT } from '../exit-codes.js';
 import { checkFailOn, offends } from '../fail-on.js';
 import { openProject } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, type Argv } from '../options.js';
+import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 export const auditCommand = command({
@@ -18,6 +19,8 @@ export const auditCommand = command({
     ...factOptions,
     explain: { type: 'boolean', description: 'show the whole chain of facts behind each verdict', group: 'Output:' },
     'fail-on': { type: 'string', requiresArg: true, description: 'exit with 1 if there is a branch of this class (data, boundary, geometry, unknown, divergent), a branch to consider, or a hazard of this severity or id', group: 'Checks:' },
+    simulate: { type: 'boolean', description: 'run the kernels on the simulator to see how branches go', group: 'Simulation:' },
+    ...simulationOptions,
     baseline: { type: 'string', requiresArg: true, description: 'JSON of an earlier audit: what it found does not count', group: 'Checks:' },
   },
   run: async (argv: Argv, console) => {
@@ -29,7 +32,9 @@ export const auditCommand = command({
     const known = settings.baseline === null ? null : baselineIds(settings.baseline);
 
     const files: FileAudit[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
-    for (const step of project.auditSteps()) {
+    const simulation = isSet(argv, 'simulate') ? { module: await import('../../project/simulation.js'), request: await simulationRequest(argv, settings) } : null;
+    const steps = project.auditSteps(simulation === null ? {} : { probabilities: (program, kernels) => simulation.module.simulatedProbabilities(program, kernels, simulation.request) });
+    for (const step of steps) {
       files.push(...step);
       await breathe();
     }

@@ -1,0 +1,43 @@
+/** `divmod simulate FILE`. */
+import { UsageError } from '../../project/errors.js';
+import { breathe } from '../console.js';
+import { command } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { openProject } from '../open.js';
+import { choice, factOptions, fileOptions, type Argv } from '../options.js';
+import { simulationOptions, simulationRequest } from '../simulation-options.js';
+import { version } from '../version.js';
+
+export const simulateCommand = command({
+  command: 'simulate [paths..]',
+  describe: 'run it on the built-in SIMT simulator; efficiency per branch',
+  options: { ...simulationOptions, ...fileOptions, ...factOptions },
+  run: async (argv: Argv, console) => {
+    const format = choice(argv, 'format', ['text', 'json'], 'text');
+    const opened = await openProject(argv, console);
+    if (opened === null) return;
+    const { project, settings } = opened;
+    const request = await simulationRequest(argv, settings);
+    const [{ simulateKernel }, { nameMatcher, checkKernelNames }] = await Promise.all([import('../../project/simulation.js'), import('../../project/scope.js')]);
+    const all = project.kernels();
+    checkKernelNames(settings.kernel, all.map(({ kernel }) => kernel.name));
+    const wanted = all.filter(({ kernel }) => nameMatcher(settings.kernel)(kernel.name) && kernel.body !== null);
+    if (wanted.length === 0) throw new UsageError('there is no kernel here to simulate');
+
+    const simulated = [];
+    for (const { unit, kernel, program } of wanted) {
+      await breathe();
+      const { launch, result } = simulateKernel(program, kernel, request);
+      simulated.push({ name: kernel.name, path: unit.source.path, line: unit.source.line(kernel.nameSpan.start), launch, result, program });
+      if (result.status !== 'ran') console.holds(EXIT.incomplete);
+      else if (result.faults.some((fault) => fault.severity === 'error')) console.holds(EXIT.findings);
+    }
+    const { simulationJson, simulationText } = await import('../../report/text-simulate.js');
+    if (format === 'json') {
+      const { render } = await import('../../report/json.js');
+      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: simulationJson(simulated) }));
+    } else {
+      await console.result(simulationText(simulated, (path, line) => project.lineText(path, line), console.colorOut));
+    }
+  },
+});

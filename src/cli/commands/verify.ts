@@ -1,0 +1,47 @@
+/** `divmod verify BEFORE AFTER`. */
+import { UsageError } from '../../project/errors.js';
+import { breathe } from '../console.js';
+import { command } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { openProject } from '../open.js';
+import { choice, factOptions, fileOptions, single, type Argv } from '../options.js';
+import { simulationOptions, simulationRequest } from '../simulation-options.js';
+import { version } from '../version.js';
+
+export const verifyCommand = command({
+  command: 'verify <before> <after>',
+  describe: 'same result? (on the simulator)',
+  options: { ...simulationOptions, ...fileOptions, ...factOptions },
+  run: async (argv: Argv, console) => {
+    const format = choice(argv, 'format', ['text', 'json'], 'text');
+    const before = await openProject({ ...argv, paths: [single(argv, 'before')] }, console);
+    const after = await openProject({ ...argv, paths: [single(argv, 'after')] }, console);
+    if (before === null || after === null) return;
+    const request = await simulationRequest(argv, before.settings);
+    const [{ verifyKernels }, { nameMatcher, checkKernelNames }] = await Promise.all([import('../../project/simulation.js'), import('../../project/scope.js')]);
+    const olds = before.project.kernels();
+    checkKernelNames(before.settings.kernel, olds.map(({ kernel }) => kernel.name));
+    const wanted = olds.filter(({ kernel }) => nameMatcher(before.settings.kernel)(kernel.name));
+    const news = after.project.kernels();
+    const program = news[0]?.program;
+    if (wanted.length === 0) throw new UsageError('there is no kernel to compare in the first file');
+    if (program === undefined) throw new UsageError('there is no kernel in the second file');
+
+    const verifications = [];
+    for (const { unit, kernel, program: first } of wanted) {
+      await breathe();
+      verifications.push(...verifyKernels(first, program, [{ name: kernel.name, path: unit.source.path }], request));
+    }
+    for (const { verdict } of verifications) {
+      if (verdict.status === 'different') console.holds(EXIT.different);
+      if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
+    }
+    const { verificationJson, verificationText } = await import('../../report/text-verify.js');
+    if (format === 'json') {
+      const { render } = await import('../../report/json.js');
+      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: verificationJson(verifications) }));
+    } else {
+      await console.result(verificationText(verifications, console.colorOut));
+    }
+  },
+});
