@@ -100,7 +100,11 @@ describe.each(SPECIMENS.map((specimen) => [specimen.name, specimen] as const))('
       const runs = [3, 9].flatMap((n) => [false, true].map((backwards) => run(specimen.model, shape, BLOCKS, new Memory(n * 7 + 1, n), backwards)));
       for (const log of runs) {
         const bySite = new Map<number, Decision[]>();
-        for (const decision of log) bySite.set(decision.site, [...(bySite.get(decision.site) ?? []), decision]);
+        for (const decision of log) {
+          const list = bySite.get(decision.site);
+          if (list === undefined) bySite.set(decision.site, [decision]);
+          else list.push(decision);
+        }
         for (const [index, decisions] of bySite) {
           const site = sites[index];
           if (site === undefined) throw new Error(`the model decides branch ${index}, the kernel has ${sites.length}`);
