@@ -360,11 +360,12 @@ describe('nothing that is C++ is taken away', () => {
     'comments and strings': 'void f() { /* __global__ <<<1, 2>>> */ g("__device__ <<<x>>>(y)"); // HD float x();\n h(R"x(__shared__ )" #if)x"); }\n',
     'shifts and comparisons': 'int f(int a, int b) { return a << b >> 2 < 3 && a > b; }\nVec<Vec<Vec<int>>> v;\n',
     'types as arguments of declarations': 'float f(int, float);\nvoid g(int (*h)(int, char *));\nstd::function<int(int, float *)> k;\nvoid l() { float m(int); sizeof(int); static_cast<float>(1); }\n',
+    'names that are macros elsewhere': 'void later(int a) {}\n#define later(a)\n#ifdef OTHER\n#define other(a)\n#endif\nvoid other(int a) {}\n',
     concepts: 'template <typename T> requires Integral<T> T f(T x) { return x; }\nIntegral auto g(Integral auto x) { return x; }\n',
   };
   test.each(Object.entries(untouched))('%s', (_, text) => {
     const { overlay } = overlaid(text);
-    expect(overlay.text).toBe(text);
+    expect(overlay.text).toBe(text.replace(/#define.*/g, (line) => ' '.repeat(line.length)));
     expect(overlay.notes).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /** Macros of the unit whose invocation is no C++ by itself. */
-import type { OverlayMeaning, Span } from './types.js';
+import type { MacroDefinition, OverlayMeaning, Span } from './types.js';
 import { splitArguments } from './condition.js';
 import { compact } from './expand.js';
 import type { Patches } from './patches.js';
@@ -11,7 +11,7 @@ import { KEYWORDS } from './words.js';
 /** The index to go on from, or 0 if the macro is left to the lowering. */
 export function macroRule(stream: Stream, patches: Patches, i: number, name: string): number {
   const macro = stream.roles.has(name);
-  if (!macro) return 0;
+  if (!macro || !isDefinedAt(stream, macro, i)) return 0;
   const { tokens } = stream;
   const open = macro.parameters === null ? -1 : stream.next(i);
   const close = open > 0 && tokens.is(open, '(') ? stream.match(open) : -1;
@@ -24,6 +24,8 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
     patches.note({ kind: 'macro', span, name, argumentsSpan, standsFor });
     return last + 1;
   };
+  // Where the default configuration has no definition the name should be an ordinary one; a statement may end at it all the same.
+  if (macro.inactive && role.kind !== 'plain') return 0;
   // In a body a bare name before a declaration may be a memory space in another configuration: then the tree shall not hide it.
   const unsure = macro.ambiguous && macro.parameters === null && stream.container(i) === 'block';
   const fits = (text: string): boolean => text.length <= span.end - span.start;
@@ -62,6 +64,11 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
       if (role.ends === 'statements' && !stream.endsStatement(stream.previous(i))) return 0;
       return endStatement(stream, patches, i, last) ? i + 1 : 0;
   }
+}
+
+/** False before the only definition: there the name is an ordinary one. */
+function isDefinedAt(stream: Stream, macro: MacroDefinition, i: number): boolean {
+  return macro.ambiguous || macro.file !== stream.source.realPath || macro.line < stream.source.line(stream.tokens.start(i));
 }
 
 /** An empty macro before `;` or inside an expression is left: a call or a name that the lowering looks through. */

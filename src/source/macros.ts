@@ -47,10 +47,11 @@ export function commandLineMacros(defines: Readonly<Record<string, string>>): Ma
   return Object.entries(defines).flatMap(([head, body]) => parseDefine(`${head} ${body}`, COMMAND_LINE, 0) ?? []);
 }
 
-/** An active definition replaces what was there; one that only another configuration has never does. */
+/** An active definition replaces what was there, unless it says the same; one that only another configuration has never does. */
 function merge(known: MacroDefinition, found: MacroDefinition): MacroDefinition {
   const differs = !sameDefinition(known, found);
-  const chosen = found.inactive && !known.inactive ? known : found;
+  const keep = known.inactive ? found.inactive : found.inactive || !differs;
+  const chosen = keep ? known : found;
   const ambiguous = known.ambiguous || found.ambiguous || differs;
   return chosen.ambiguous === ambiguous ? chosen : { ...chosen, ambiguous };
 }
