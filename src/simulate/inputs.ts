@@ -63,7 +63,11 @@ export function isSizeName(name: string): boolean {
 
 export interface Buffer { readonly name: string; readonly segment: Segment; readonly element: SimType }
 
+/** The value a parameter got: a number, or an address. */
+export interface ParameterValue { readonly type: SimType; readonly value: Wide }
+
 export interface PreparedInputs {
+  readonly values: ReadonlyMap<string, ParameterValue>;
   readonly arrays: () => Lanes[];
   readonly buffers: readonly Buffer[];
   /** Scalars by name, as chosen: what a replay needs. */
@@ -117,6 +121,11 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
   const buffers: Buffer[] = [];
   const scalars = new Map<string, number | bigint>();
   const makers: (() => Lanes)[] = [];
+  const chosen = new Map<string, ParameterValue>();
+  const give = (name: string, type: SimType, value: Wide): void => {
+    chosen.set(name, { type, value });
+    makers.push(filled(type, value));
+  };
 
   const buffer = (name: string, to: SimType, decl: ParameterDecl | null, depth: number): number => {
     const given = o.arguments.get(name);
@@ -153,13 +162,13 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
       case 'scalar': {
         const value = scalarValue(parameter.name, type.s, parameter, o, usage);
         scalars.set(parameter.name, value);
-        makers.push(filled(type, normalise(value, type.s)));
+        give(parameter.name, type, normalise(value, type.s));
         break;
       }
       case 'pointer': {
         const given = o.arguments.get(parameter.name);
         const address = given?.kind === 'value' && Number(given.value) === 0 ? 0 : buffer(parameter.name, type.to, parameter, 0);
-        makers.push(filled(type, address));
+        give(parameter.name, type, address);
         break;
       }
       case 'record': {
@@ -169,21 +178,21 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
           const value = fieldValue(field.name, field.type);
           poke(D, segment.base + field.offset, field.type, value);
         }
-        makers.push(filled(type, segment.base));
+        give(parameter.name, type, segment.base);
         break;
       }
       case 'array': case 'reference': case 'void': case 'callable': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
     }
   }
-  return { arrays: () => makers.map((m) => m()), buffers, scalars };
+  return { values: chosen, arrays: () => makers.map((m) => m()), buffers, scalars };
 }
 
-function normalise(value: number | bigint, s: Scalar): Wide {
+export function normalise(value: number | bigint, s: Scalar): Wide {
   if (s === 'i64' || s === 'u64') return wrapI64(BigInt(typeof value === 'bigint' ? value : Math.trunc(value)));
   return Number(value);
 }
 
-function filled(type: SimType, value: Wide): () => Lanes {
+export function filled(type: SimType, value: Wide): () => Lanes {
   const text = laneArray(type);
   if (text.startsWith('new Array')) return () => new Array<Wide>(32).fill(value);
   const v = Number(value);
@@ -236,8 +245,16 @@ function poke(D: Machine, address: number, type: SimType, value: number | bigint
 }
 
 /** Namespace-scope and static variables: their initialiser if it is constant, zero for a scalar, else lazy contents. */
-export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usage: Usage, o: InputOptions): Buffer[] {
+export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usage: Usage, o: InputOptions, made: Map<string, Buffer> = new Map()): Buffer[] {
+  D.g = [];
   return globals.map(({ decl, type, env }) => {
+    // Several kernels of one plan share the variable.
+    const key = `${decl.file}:${decl.span.start}`;
+    const before = made.get(key);
+    if (before !== undefined) {
+      D.g.push(before.segment.base);
+      return before;
+    }
     const constant = decl.space === 'constant' || decl.type.const === true || decl.constexpr;
     const size = type.k === 'array' && type.length === null ? Infinity : sizeOf(type);
     const given = o.arguments.get(decl.name);
@@ -260,7 +277,9 @@ export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usa
     }
     const segment = D.add(decl.name, constant ? 'constant' : 'global', size, fill, false, constant ? 0 : granuleOf(type));
     D.g.push(segment.base);
-    return { name: decl.name, segment, element: type };
+    const buffer: Buffer = { name: decl.name, segment, element: type };
+    made.set(key, buffer);
+    return buffer;
   });
 }
 

@@ -50,8 +50,10 @@ export interface MachineOptions {
 export class Machine extends Memory {
   /** Index of the place that runs, into `sites`. */
   site = 0;
+  /** Places of the kernel that runs. */
+  sites: readonly FileSpan[];
   readonly log = new FaultLog();
-  readonly g: number[] = [];
+  g: number[] = [];
   strings: number[] = [];
   dynamicAt = 0;
   blockx = 1; blocky = 1; blockz = 1;
@@ -70,6 +72,7 @@ export class Machine extends Memory {
 
   constructor(readonly options: MachineOptions) {
     super(new RaceDetector(options.detectRaces, (race, same) => this.#race(race, same)), options.pageBudget);
+    this.sites = options.sites;
     this.#deadline = Date.now() + options.timeBudget;
     this.issued = new Float64Array(options.counters);
     this.threads = new Float64Array(options.counters);
@@ -79,7 +82,7 @@ export class Machine extends Memory {
   }
 
   get place(): FileSpan | null {
-    return this.options.sites[this.site] ?? null;
+    return this.sites[this.site] ?? null;
   }
 
   fault(kind: FaultKind, lane: number, object: string | null, message: () => string): void {

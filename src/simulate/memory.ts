@@ -175,8 +175,8 @@ export abstract class Memory {
   #uninitialised(address: number, lane: number): void {
     const segment = this.segmentOf(address);
     const name = segment?.name ?? 'memory';
-    const shared = segment?.space === 'shared';
-    this.fault(shared ? 'uninitialised-shared' : 'uninitialised-local', lane, name, () => `reads ${shared ? 'shared' : 'local'} memory that no one has written`);
+    const space = segment?.space === 'shared' ? 'shared' : segment?.space === 'global' ? 'global' : 'local';
+    this.fault(`uninitialised-${space}`, lane, name, () => `reads ${space} memory that no one has written`);
   }
 
   // ---------------------------------------------------------------------------------------------------------- loads

@@ -44,6 +44,8 @@ export interface RaceReport {
 export class RaceDetector {
   /** The moment: grows at every barrier, fence, `__syncwarp` and atomic. */
   now = 1;
+  /** Accesses before this moment belong to an earlier kernel and are ordered. */
+  since = 0;
   /** The warp that runs. */
   warp: RaceWarp | null = null;
   readonly warps: RaceWarp[] = [];
@@ -63,6 +65,7 @@ export class RaceDetector {
   }
 
   #ordered(thread: number, when: number, warp: RaceWarp, lane: number): boolean {
+    if (when < this.since) return true;
     const other = thread >>> 5;
     if (other === warp.number) {
       const l = thread & 31;

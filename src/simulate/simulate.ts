@@ -160,6 +160,19 @@ export interface PreparedRun {
   readonly launch: LaunchShape;
 }
 
+export function prepareStrings(D: Machine, compiled: CompiledKernel): void {
+  D.strings = compiled.strings.map((text) => {
+    const bytes = new TextEncoder().encode(`${text}\0`);
+    return D.add('a string', 'constant', bytes.length, (page, from) => { for (let i = 0; i < page.u8.length; i++) page.u8[i] = bytes[from + i] ?? 0; page.flags.fill(1); }, false, 0).base;
+  });
+  D.dynamicAt = Math.ceil(compiled.sharedBytes / 16) * 16;
+}
+
+/** Dynamic shared memory where the caller says nothing: four elements a thread, none if the kernel has none. */
+export function dynamicBytes(compiled: CompiledKernel, threads: number): number {
+  return compiled.dynamicElement === null ? 0 : Math.max(64, threads * 4) * Math.max(4, sizeOf(compiled.dynamicElement));
+}
+
 /** Lays out memory and parameters for one launch. */
 export function prepareRun(D: Machine, prepared: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs): PreparedRun {
   const { compiled, kernel } = prepared;
@@ -173,12 +186,8 @@ export function prepareRun(D: Machine, prepared: PreparedKernel, launch: LaunchS
   // Parameters first: their addresses then depend on the signature alone.
   const params = prepareInputs(D, kernel, compiled.entry.parameters, usage, o);
   const globals = prepareGlobals(D, compiled.globals, usage, o);
-  D.strings = compiled.strings.map((text) => {
-    const bytes = new TextEncoder().encode(`${text}\0`);
-    return D.add('a string', 'constant', bytes.length, (page, from) => { for (let i = 0; i < page.u8.length; i++) page.u8[i] = bytes[from + i] ?? 0; page.flags.fill(1); }, false, 0).base;
-  });
-  D.dynamicAt = Math.ceil(compiled.sharedBytes / 16) * 16;
-  const dynamic = launch.sharedBytes ?? (compiled.dynamicElement === null ? 0 : Math.max(64, threads * 4) * Math.max(4, sizeOf(compiled.dynamicElement)));
+  prepareStrings(D, compiled);
+  const dynamic = launch.sharedBytes ?? dynamicBytes(compiled, threads);
   return {
     grid: {
       kernel: prepared.make(D), generator: compiled.entry.generator, parameters: params.arrays, grid: launch.grid, block: launch.block,

@@ -6,7 +6,8 @@
  */
 import type { FileSpan } from '../source/types.js';
 import type { Arguments } from '../simulate/inputs.js';
-import { failure, prepareKernel, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationResult } from '../simulate/simulate.js';
+import { failure, prepareKernel, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions, type SimulationResult } from '../simulate/simulate.js';
+import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
 import { usageOf } from '../simulate/usage.js';
 import type { Fault, FaultKind } from '../simulate/faults.js';
 import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js';
@@ -30,8 +31,8 @@ export interface VerifyOptions {
   /** Milliseconds after which no further setting is begun; at least four are tried. */
   readonly budgetMs?: number;
   readonly turnBudget?: number;
-  /** Runs the result in place of its kernel alone: a launch plan. */
-  readonly runAfter?: Runner;
+  /** The edit replaces the launch by a plan: it is executed on `after`. */
+  readonly plan?: Plan;
 }
 
 /** Runs one side under a setting. */
@@ -78,9 +79,19 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   }
   const usage = usageOf(kernel);
   const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: options.arguments ?? new Map(), size: s.size, special: s.special });
-  const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), { scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000, timeBudget: 5000 });
-  let runAfter = options.runAfter;
-  if (runAfter === undefined) {
+  const limits = (s: Setting): SimulationOptions => ({ scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000, timeBudget: 5000 });
+  const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), limits(s));
+  let runAfter: Runner;
+  if (options.plan !== undefined) {
+    const { plan } = options;
+    const kernels = new PlannedKernels(after);
+    try {
+      for (const step of plan.steps) if (step.kind === 'kernel') kernels.named(step.kernel);
+    } catch (error) {
+      return none([obstacle('after', failure(error, null))]);
+    }
+    runAfter = (s) => runPlan(kernels, plan, first, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), limits(s));
+  } else {
     const other = findKernel(after, options.afterName ?? kernelName);
     if (other === null) return none([{ side: 'after', reason: `no kernel ${options.afterName ?? kernelName}`, at: null }]);
     try {
