@@ -88,6 +88,10 @@ export const NOMINAL_THREADS = 1 << 20;
 export const NOMINAL_SIDE = 1024;
 export const NOMINAL_SIDE_3D = 128;
 
+export function nominalExtent(axes: number): number {
+  return axes <= 1 ? NOMINAL_THREADS : axes === 2 ? NOMINAL_SIDE : NOMINAL_SIDE_3D;
+}
+
 /** Axes along which a guard can fail, and what they are compared with if that is known. */
 export interface Edge { readonly axis: 'x' | 'y' | 'z'; readonly extent: number | null }
 
@@ -97,7 +101,7 @@ export interface Edge { readonly axis: 'x' | 'y' | 'z'; readonly extent: number 
  */
 export function boundaryShare(shape: BlockShape, edges: readonly Edge[]): { readonly rate: number; readonly assumed: boolean; readonly formula: string } {
   if (edges.length === 0) return { rate: 0, assumed: true, formula: 'no axis' };
-  const nominal = edges.length === 1 ? NOMINAL_THREADS : edges.length === 2 ? NOMINAL_SIDE : NOMINAL_SIDE_3D;
+  const nominal = nominalExtent(edges.length);
   const assumed = edges.some((edge) => edge.extent === null);
   let clean = 1;
   const parts: string[] = [];
@@ -105,7 +109,8 @@ export function boundaryShare(shape: BlockShape, edges: readonly Edge[]): { read
     const side = shape[edge.axis];
     const extent = edge.extent ?? nominal;
     const blocks = Math.max(1, Math.ceil(extent / side));
-    const inLast = edge.extent === null ? Math.max(1, Math.floor(side / 2)) : edge.extent % side;
+    // The middle, but not on the border of a warp.
+    const inLast = edge.extent === null ? Math.floor(side / 2) | 1 : edge.extent % side;
     const split = inLast === 0 ? 0 : splitWarps(shape, edge.axis, inLast);
     clean *= 1 - split / blocks;
     parts.push(`${split.toFixed(3).replace(/\.?0+$/, '')} of the warps of 1 in ${edge.extent === null ? `ceil(extent/${side})` : String(blocks)} blocks along ${edge.axis}`);

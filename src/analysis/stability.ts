@@ -116,12 +116,24 @@ function isVolatileLoad(load: Expr): boolean {
   return false;
 }
 
+/** Loads through the read-only path: what they read may not be written while the kernel runs (CUDA C++ Programming Guide, `__ldg`, texture functions). */
+function readOnlyPath(load: Expr): string | null {
+  const expr = strip(load);
+  if (expr.kind !== 'call' || expr.callee.kind !== 'builtin') return null;
+  const entry = builtin(expr.callee.name);
+  if (entry === undefined || entry.atomic || entry.volatile || entry.writes.length > 0) return null;
+  if (expr.callee.name === '__ldg') return '`__ldg` reads what is not written while the kernel runs';
+  return entry.family === 'texture' && entry.scope.kind === 'load' ? 'textures are not written while the kernel runs' : null;
+}
+
 /**
  * Do all threads of every group of scope `wanted` read one value if they load from one address here? For memory of the thread's own the answer is
  * true with `own` set. `load` is the lvalue, or the call of a loading built-in (`__ldg`).
  */
 export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
   const reads = [spanOf(load, env)];
+  const promised = readOnlyPath(load);
+  if (promised !== null) return answer(atLeast('grid', wanted), false, [reasonAt(load, env.function.file, env, promised)], reads);
   const places = readPlaces(load, env);
   if (isVolatileLoad(load)) return answer(false, false, [reasonAt(load, env.function.file, env, 'volatile: every load may see another value')], reads);
   if (places.length === 0) return answer(false, false, [reasonAt(load, env.function.file, env, 'what is read here is not known')], reads);

@@ -37,6 +37,8 @@ export function adviseOn(site: BranchSite, found: Classification, divergence: Di
       if (once) {
         if (divergence.rate < NOT_WORTH_MENTIONING) return leave(`boundary of the work, once per thread: about ${percent(divergence.rate)} of the warps diverge`);
         if (divergence.rate < RARE) return leave(`boundary of the work, once per thread: ${percent(divergence.rate)} of the warps diverge (${divergence.how}), below 1/128`);
+        // An extent that nothing tells is no ground for a rewrite: say from which size on it does not matter.
+        if (divergence.origin === 'assumed') return leave(`boundary of the work, once per thread: ${divergence.how} diverge${divergence.enough === null ? '' : `, below 1/128 for extents above about ${divergence.enough}`}`);
         return consider(`boundary of the work cuts ${percent(divergence.rate)} of the warps (${divergence.how})`);
       }
       return consider(`the guard runs in every iteration although only the edge of the work needs it${cost.cost.predicated ? '; its arms are predicated, the test is not free' : ''}`);

@@ -33,7 +33,7 @@ export function branchCost(site: BranchSite, found: Classification, divergence: 
   return {
     cost: {
       arms: arms.map((arm) => ({ label: arm.label, instructions: round(arm.instructions), share: round(arm.share) })),
-      overhead: round(overheadOf(arms)), efficiency: round(efficiencyOf(arms)), lostSlots: round(lostSlotsOf(arms) * executions), provider, predicated, executions,
+      overhead: divergence.rate === 0 ? 1 : round(overheadOf(arms)), efficiency: round(efficiencyOf(arms)), lostSlots: round(lostSlotsOf(arms) * executions), provider, predicated, executions,
     },
     arms, executions, assumedTrips: counter.assumedTrips,
   };

@@ -5,7 +5,7 @@
  * warps of a guard, and else an assumption (half of the lanes, independently) that the finding names as such.
  */
 import { annotationValue } from '../analysis/annotations.js';
-import { boundaryShare, independent, ofLaneSet, WARP, type Edge, type Split } from '../analysis/divergence-cost.js';
+import { boundaryShare, independent, nominalExtent, ofLaneSet, WARP, type Edge, type Split } from '../analysis/divergence-cost.js';
 import type { AnalysisOptions, BlockShape, BranchSite, Loop, Probabilities } from '../analysis/facts.js';
 import { single } from '../analysis/integer-values.js';
 import { argumentValues, gridFact, threadsOf } from '../analysis/launch-facts.js';
@@ -18,6 +18,8 @@ export interface Divergence extends Split {
   readonly origin: BranchFinding['divergence']['origin'];
   /** How the rate was found, in words; for `boundary` a formula. */
   readonly how: string;
+  /** For a guard with an assumed extent: the extent from which on fewer than 1/128 of the warps diverge; else null. */
+  readonly enough: number | null;
 }
 
 export interface DivergenceInput {
@@ -31,6 +33,13 @@ const NOMINAL_2D: BlockShape = { x: 16, y: 16, z: 1 };
 const NOMINAL_3D: BlockShape = { x: 8, y: 8, z: 4 };
 
 export function divergenceOf(site: BranchSite, found: Classification, frame: Frame, input: DivergenceInput): Divergence {
+  const share = shareOf(site, found, frame, input);
+  return { ...share, enough: share.enough ?? null };
+}
+
+type Share = Omit<Divergence, 'enough'> & { readonly enough?: number };
+
+function shareOf(site: BranchSite, found: Classification, frame: Frame, input: DivergenceInput): Share {
   const { facts } = frame;
   const { source } = facts.unit;
   const position = source.position(site.node.span.start);
@@ -38,7 +47,7 @@ export function divergenceOf(site: BranchSite, found: Classification, frame: Fra
   const measured = input.probabilities?.branch(source.realPath, position.line, position.column) ?? null;
   if (measured !== null) {
     const share = independent(measured.p, lanes);
-    return { ...share, rate: measured.rate, someTrue: Math.min(1, measured.p + measured.rate * (1 - measured.p)), someFalse: Math.min(1, 1 - measured.p + measured.rate * measured.p), origin: 'measured', how: 'counted' };
+    return { ...share, rate: measured.rate, someTrue: Math.min(1, measured.p + measured.rate * (1 - measured.p)), someFalse: Math.min(1, 1 - measured.p + measured.rate * measured.p), origin: input.probabilities?.origin ?? 'measured', how: input.probabilities?.origin === 'simulated' ? 'simulated' : 'counted' };
   }
   const written = annotationValue(source, position.line, 'p');
   const stated = probability(written ?? null);
@@ -65,13 +74,13 @@ function lanesOf(frame: Frame): number {
   return shape === null ? WARP : Math.max(1, Math.min(WARP, threadsOf(shape)));
 }
 
-function uniform(site: BranchSite, frame: Frame): Divergence {
+function uniform(site: BranchSite, frame: Frame): Share {
   const value = frame.facts.constant(site.condition);
   const p = value === null ? 0.5 : value === 0n ? 0 : 1;
   return { p, rate: 0, someTrue: p, someFalse: 1 - p, origin: value === null ? 'assumed' : 'computed', how: 'all lanes of a warp agree' };
 }
 
-function geometry(site: BranchSite, frame: Frame): Divergence {
+function geometry(site: BranchSite, frame: Frame): Share {
   const { facts } = frame;
   const set = site.kind === 'switch' ? null : facts.laneSet(site.condition);
   if (set !== null) return { ...ofLaneSet(set), origin: 'computed', how: `exact lanes of a block of ${set.shape.x}×${set.shape.y}×${set.shape.z}` };
@@ -94,7 +103,7 @@ function isContiguous(condition: BranchSite['condition']): boolean {
 }
 
 /** Share of the warps that are cut at the edges of the work. */
-function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, options: AnalysisOptions): Divergence {
+function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, options: AnalysisOptions): Share {
   const edges = edgesOf(guards, frame, options);
   const shape = frame.facts.block.value ?? nominalShape(edges);
   const share = boundaryShare(shape, edges);
@@ -116,13 +125,14 @@ function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, opti
     rate = Math.min(1, cutShare(shape, edges) / trips);
     how = `at the edge ${rate.toFixed(4)} of the warps: the last of about ${trips} iterations`;
   }
+  const enough = share.assumed && runsOnce(frame, site.node) ? Math.ceil(nominalExtent(edges.length) * rate * 128) : null;
   const p = inside ? 1 - rate / 2 : outside ? rate / 2 : 0.5;
-  return { p, rate, someTrue: Math.min(1, p + rate / 2), someFalse: Math.min(1, 1 - p + rate / 2), origin: share.assumed || frame.facts.block.value === null ? 'assumed' : 'computed', how };
+  return { p, rate, someTrue: Math.min(1, p + rate / 2), someFalse: Math.min(1, 1 - p + rate / 2), origin: share.assumed || frame.facts.block.value === null ? 'assumed' : 'computed', how, ...(enough === null ? {} : { enough }) };
 }
 
 /** Share of the warps of one block that the end of the work cuts: a guard in a loop compares the loop's position, so every block gets there. */
 function cutShare(shape: BlockShape, edges: readonly Edge[]): number {
-  return boundaryShare(shape, edges.map((edge) => ({ axis: edge.axis, extent: Math.max(1, Math.floor(shape[edge.axis] / 2)) }))).rate;
+  return boundaryShare(shape, edges.map((edge) => ({ axis: edge.axis, extent: Math.floor(shape[edge.axis] / 2) | 1 }))).rate;
 }
 
 function isLoop(node: BranchSite['node']): node is Loop {

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { BlockFact } from '../../src/analysis/facts.js';
+import { single } from '../../src/analysis/integer-values.js';
+import { argumentValues, blockFact, gridFact, parseShape } from '../../src/analysis/launch-facts.js';
+import { initParser } from '../../src/syntax/parser.js';
+import { Text } from './program.js';
+
+beforeAll(async () => { await initParser(); });
+
+function block(text: string, options = {}): BlockFact {
+  const loaded = new Text(text, options);
+  return blockFact(loaded.fn('k'), loaded.program, options);
+}
+
+const KERNEL = '__global__ void k(float *x, int n) { x[threadIdx.x] = n; }\n';
+
+describe('shape of blocks', () => {
+  test.each([
+    ['a literal', `${KERNEL} void f(float *x) { k<<<4, 256>>>(x, 1); }`, '256,1,1'],
+    ['a macro', `#define TPB 128\n${KERNEL} void f(float *x) { k<<<4, TPB>>>(x, 1); }`, '128,1,1'],
+    ['a const at namespace scope', `const int B = 64 * 2;\n${KERNEL} void f(float *x) { k<<<4, B>>>(x, 1); }`, '128,1,1'],
+    ['a local variable', `${KERNEL} void f(float *x, int n) { int t = 96; k<<<n / t, t>>>(x, 1); }`, '96,1,1'],
+    ['dim3 with two dimensions', `${KERNEL} void f(float *x) { dim3 b(16, 8); k<<<dim3(4, 4), b>>>(x, 1); }`, '16,8,1'],
+    ['dim3 in braces', `${KERNEL} void f(float *x) { dim3 b = {32, 4, 2}; k<<<1, b>>>(x, 1); }`, '32,4,2'],
+    ['dim3 by fields', `${KERNEL} void f(float *x) { dim3 b; b.x = 32; b.y = 8; k<<<1, b>>>(x, 1); }`, '32,8,1'],
+    ['dim3 by value of a function', `${KERNEL} dim3 shape() { return dim3(8, 8); } void f(float *x) { k<<<1, shape()>>>(x, 1); }`, '8,8,1'],
+    ['what another variable holds', `${KERNEL} void f(float *x) { int t = 8; dim3 b(t, t * 2); k<<<1, b>>>(x, 1); }`, '8,16,1'],
+    ['cudaLaunchKernel', `${KERNEL} void f(float *x) { void *args[] = {&x}; cudaLaunchKernel((const void *)k, dim3(2), dim3(192), args, 0, 0); }`, '192,1,1'],
+    ['an assignment that hides the one before', `${KERNEL} void f(float *x) { int t = 32; t = 512; k<<<1, t>>>(x, 1); }`, '512,1,1'],
+  ])('%s', (_name, text, expected) => {
+    const fact = block(text);
+    expect(fact.value === null ? null : `${fact.value.x},${fact.value.y},${fact.value.z}`).toBe(expected);
+    expect(fact.origin).toBe('launch');
+  });
+
+  test('two launches of different shapes are alternatives', () => {
+    const fact = block(`${KERNEL} void f(float *x) { k<<<1, 128>>>(x, 1); k<<<1, 256>>>(x, 1); }`);
+    expect(fact.value).toBeNull();
+    expect(fact.alternatives.map((shape) => shape.x).sort()).toEqual([128, 256]);
+    expect(fact.xMultipleOf32).toBe(true);
+    expect(fact.oneDimensional).toBe(true);
+  });
+
+  test('a choice gives both values', () => {
+    const fact = block(`${KERNEL} void f(float *x, int n) { int t = n > 64 ? 128 : 48; k<<<1, t>>>(x, 1); }`);
+    expect(fact.alternatives.map((shape) => shape.x).sort((a, b) => a - b)).toEqual([48, 128]);
+    expect(fact.xMultipleOf32).toBe(false);
+  });
+
+  test('a parameter of the host function is not known, but y and z are one', () => {
+    const fact = block(`${KERNEL} void f(float *x, int t) { k<<<1, t>>>(x, 1); }`);
+    expect(fact.value).toBeNull();
+    expect(fact.oneDimensional).toBe(true);
+    expect(fact.maxThreads).toBe(1024);
+  });
+
+  test('a variable that a loop steps is not known', () => {
+    expect(block(`${KERNEL} void f(float *x) { for (int t = 32; t <= 1024; t *= 2) k<<<1, t>>>(x, 1); }`).value).toBeNull();
+  });
+
+  test('a variable whose address is passed is not known', () => {
+    expect(block(`${KERNEL} void g(int *); void f(float *x) { int t = 32; g(&t); k<<<1, t>>>(x, 1); }`).value).toBeNull();
+  });
+
+  test('launch bounds are an upper bound only', () => {
+    const fact = block('__global__ void __launch_bounds__(128) k(float *x) { x[0] = 1; }');
+    expect(fact.value).toBeNull();
+    expect(fact.maxThreads).toBe(128);
+    expect(fact.origin).toBe('launch-bounds');
+  });
+
+  test('annotation and option win over launches', () => {
+    const text = `// divmod: block=32x8\n${KERNEL} void f(float *x) { k<<<1, 64>>>(x, 1); }`;
+    expect(block(text)).toMatchObject({ value: { x: 32, y: 8, z: 1 }, origin: 'annotation', under: [] });
+    expect(block(text, { block: { x: 4, y: 4, z: 4 } })).toMatchObject({ value: { x: 4, y: 4, z: 4 }, origin: 'option' });
+  });
+
+  test('a grid and an argument that all launches share', () => {
+    const loaded = new Text(`${KERNEL} void f(float *x) { k<<<dim3(12, 3), 64>>>(x, 1000); }`);
+    const kernel = loaded.fn('k');
+    expect(gridFact(kernel, loaded.program, {}).value).toEqual({ x: 12, y: 3, z: 1 });
+    const n = kernel.parameters[1];
+    if (n === undefined) throw new Error('no parameter');
+    expect(single(argumentValues(kernel, n, loaded.program))).toBe(1000n);
+  });
+});
+
+test('shapes as text', () => {
+  expect(parseShape('32x8')).toEqual({ x: 32, y: 8, z: 1 });
+  expect(parseShape('256')).toEqual({ x: 256, y: 1, z: 1 });
+  expect(parseShape('0x8')).toBeNull();
+  expect(parseShape('wide')).toBeNull();
+});
