@@ -190,7 +190,11 @@ class CostModel {
   private inMemory(lvalue: Expr): boolean {
     const expr = strip(lvalue);
     switch (expr.kind) {
-      case 'ref': return expr.decl !== null && expr.decl.kind === 'variable' && !isAutomatic(expr.decl) && !expr.decl.constexpr && expr.decl.type.const !== true;
+      case 'ref': {
+        const { decl } = expr;
+        if (decl === null || decl.kind !== 'variable' || decl.constexpr || decl.type.const === true) return false;
+        return !isAutomatic(decl);
+      }
       case 'index': return !(strip(expr.base).type.kind === 'array' && !this.inMemory(expr.base) && strip(expr.index).kind === 'literal');
       case 'member': return expr.arrow ? strip(expr.object).kind !== 'this' : this.inMemory(expr.object);
       case 'unary': return expr.op === '*';
