@@ -10,7 +10,7 @@ import { fieldName, findQualified, lowerMember, objectRecord } from './lower-nam
 import { bestCandidates, methodResult, operatorCall, resultType } from './lower-overload.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
-import type { Found } from './scope.js';
+import { isTemplateVariable, type Found } from './scope.js';
 import type { CallExpr, Callee, CastExpr, Expr, TemplateArgument, Type } from './tree.js';
 import { strip } from './tree.js';
 import { UNKNOWN, decay, isArithmetic, stripReference } from './types.js';
@@ -87,7 +87,7 @@ function callFound(
   }
   if (found.kind === 'type') return construct(ctx, node, lowerType(ctx, calleeNode), list);
   if (found.kind === 'value') {
-    if (explicit !== null) throwTemplateReading(ctx, calleeNode);
+    if (explicit !== null && !isTemplateVariable(found.decl)) throwTemplateReading(ctx, calleeNode);
     return callValue(ctx, node, expression(ctx, calleeNode), calleeNode, list, explicit);
   }
   const args = lowerArguments(ctx, list);
@@ -137,7 +137,7 @@ function callTemplate(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
     return { kind: 'cast', style, span: ctx.span(node), type: stripReference(type), operand: expression(ctx, operand) };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
-  if (found?.kind === 'value' || (found === null && macroNamed(ctx, name, false) !== null)) throwTemplateReading(ctx, fn);
+  if ((found?.kind === 'value' && !isTemplateVariable(found.decl)) || (found === null && macroNamed(ctx, name, false) !== null)) throwTemplateReading(ctx, fn);
   if (found?.kind === 'type') return construct(ctx, node, lowerType(ctx, fn), list);
   return callFound(ctx, node, name, found, list, templateArguments(ctx, argsNode), fn);
 }

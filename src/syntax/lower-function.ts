@@ -101,7 +101,15 @@ export function declareFunction(
   if (owner === null || declareIn.kind === 'record') declareIn.declare(decl);
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
-  if (body === null) return decl;
+  if (body === null) {
+    if (node.error && decl.qualifiers.global) {
+      // What follows the head did not parse as a body: the kernel is known by its name only.
+      decl.understood = false;
+      problems.push({ line: ctx.unit.source.line(ctx.span(node).start), message: 'the body was not understood' });
+      ctx.unit.kernels.push(decl);
+    }
+    return decl;
+  }
   markDefinition(decl);
   if (decl.qualifiers.global) ctx.unit.kernels.push(decl);
   for (const parameter of decl.parameters) scope.declare(parameter);
@@ -187,14 +195,17 @@ function normalOperator(text: string): string {
 }
 
 function boundArguments(ctx: Lowering, start: number, end: number): Expr[] {
-  const text = ctx.unit.source.text.slice(start, end);
+  // The overlay blanked them: they are read from the original.
+  const inner = ctx.later();
+  inner.text = ctx.original;
+  const text = ctx.original.slice(start, end);
   const args: Expr[] = [];
   let from = 0;
   for (const piece of splitArguments(text)) {
     const at = text.indexOf(piece, from);
     from = at + piece.length;
     const parsed = piece === '' ? null : ctx.unit.snippets.slice(piece, start + at, '', '');
-    if (parsed !== null) args.push(lowerExpression(ctx, parsed));
+    if (parsed !== null) args.push(lowerExpression(inner, parsed));
   }
   return args;
 }

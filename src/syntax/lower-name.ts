@@ -5,7 +5,7 @@ import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { qualifiedName } from './lower-type.js';
-import type { Found } from './scope.js';
+import { isTemplateVariable, type Found } from './scope.js';
 import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, Type, VariableDecl } from './tree.js';
 import { INT, UINT, UNKNOWN, bindings, dependentType, enumType, stripReference, substitute } from './types.js';
 import { DIM3, UINT3 } from './vector-types.js';
@@ -111,7 +111,9 @@ export function lowerTemplateName(ctx: Lowering, node: Cst): Expr {
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
   // `(x < 0 || x >= n)`: tree-sitter reads `x<0 || x>` and an assignment. A variable or a macro has no template arguments, and an
   // unknown template that is not called is less likely than a comparison.
-  if (found === null || found.kind === 'value') throwTemplateReading(ctx, node);
+  const args = fieldChild(node, 'arguments');
+  const comparison = args !== null && namedChildren(args).some((child) => child.type === 'binary_expression');
+  if (found === null ? comparison : found.kind === 'value' && !isTemplateVariable(found.decl)) throwTemplateReading(ctx, node);
   if (found === null || found.kind === 'type') return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
   return referTo(ctx, node, name, found);
 }

@@ -57,8 +57,10 @@ function alignment(ctx: Lowering, node: Cst): RecordDecl['alignment'] {
   for (const note of ctx.notesBetween(node.start, body?.start ?? node.end)) {
     if (note.kind !== 'bounds' || note.name !== 'align') continue;
     const { start, end } = note.argumentsSpan;
-    const parsed = ctx.unit.snippets.slice(ctx.text.slice(start, end), start, '', '');
-    if (parsed !== null) return lowerExpression(ctx, parsed);
+    const inner = ctx.later();
+    inner.text = ctx.original;
+    const parsed = ctx.unit.snippets.slice(ctx.original.slice(start, end), start, '', '');
+    if (parsed !== null) return lowerExpression(inner, parsed);
   }
   return null;
 }

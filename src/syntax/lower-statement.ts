@@ -5,7 +5,6 @@ import { argumentTexts } from './lower-call.js';
 import { lowerCondition } from './lower-condition.js';
 import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
-import { lowerFunction } from './lower-function.js';
 import { stringValue } from './lower-literal.js';
 import { lowerLoop, type LoopKind } from './lower-loop.js';
 import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
@@ -91,8 +90,7 @@ function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], befo
     case 'try_statement': return lowerTry(ctx, node);
     case 'throw_statement': return ctx.opaqueStmt(node, 'throw');
     case 'function_definition':
-      // A local function does not exist in C++: this is a macro with a block, or an error that the parser repaired.
-      lowerFunction(ctx, node, null);
+      // A local function does not exist in C++: this is a macro with a block, or an error that swallowed a function (`recover.ts`).
       return ctx.opaqueStmt(node, 'function inside a function');
     case 'ERROR':
       return ctx.opaqueStmt(node, 'syntax error');

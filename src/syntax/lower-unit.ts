@@ -7,6 +7,7 @@ import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
 import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerEnum, lowerRecord } from './lower-record.js';
+import { markTemplateVariable } from './scope.js';
 
 /** Host functions shorter than this are lowered even if they launch nothing: launch shapes are computed in them. */
 const SMALL_BODY = 300;
@@ -99,7 +100,10 @@ function lowerTemplate(ctx: Lowering, node: Cst, before: number): void {
       switch (inner.type) {
         case 'function_definition': case 'declaration':
           if (lowerFunction(ctx, inner, { before, template, head: node, declareIn: outer }) === null && inner.type === 'declaration') {
-            ctx.inScope(outer, () => declareVariables(ctx, inner, before, 'namespace'));
+            for (const decl of declareVariables(ctx, inner, before, 'namespace').variables) {
+              markTemplateVariable(decl);
+              outer.declare(decl);
+            }
           }
           break;
         case 'struct_specifier': case 'class_specifier': case 'union_specifier': {

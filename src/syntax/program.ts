@@ -11,6 +11,7 @@ import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { ProgramIndex } from './link.js';
 import { interesting, lowerItems } from './lower-unit.js';
 import { cppParser } from './parser.js';
+import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
 import { snippetsOf } from './snippets.js';
 import type { Program, Unit } from './tree.js';
@@ -191,6 +192,7 @@ class Loader {
     work.tree = tree;
     const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
     lowerItems(ctx, tree.root.children, 0);
+    if (tree.hasError) recoverKernels(ctx, cppParser());
     // Includes inside of functions or of text that did not parse were not met on the way.
     for (const include of includeAt.values()) include();
     return work;

@@ -86,6 +86,17 @@ export class FileNames {
   }
 }
 
+const templateVariables = new WeakSet<ValueDecl>();
+
+/** Marks a variable template: `name<…>` with it is no comparison. */
+export function markTemplateVariable(decl: VariableDecl): void {
+  templateVariables.add(decl);
+}
+
+export function isTemplateVariable(decl: ValueDecl): boolean {
+  return templateVariables.has(decl);
+}
+
 const memberScopes = new WeakMap<RecordDecl, Scope>();
 
 /** Tells where the members of a record are kept. */
