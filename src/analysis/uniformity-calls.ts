@@ -41,8 +41,21 @@ export function callTaint(call: CallExpr, state: Uniformity): number {
       const operators = functorOperators(callee.value);
       return operators.length > 0 ? candidatesTaint(operators, call, state) : UNKNOWN;
     }
-    case 'unknown': return libraryTaint(call) ?? UNKNOWN;
+    case 'unknown': return libraryTaint(call) ?? (isOperator(callee.name) ? operatorTaint(call, state) : UNKNOWN);
   }
+}
+
+/** An operator of a record that is not visible (`int3 + int3` of a header that was not found). */
+function isOperator(name: string): boolean {
+  return name.startsWith('operator') && OPERATORS.has(name.slice('operator'.length).trim());
+}
+
+const OPERATORS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<<', '>>', '==', '!=', '<', '<=', '>', '>=', '!', '~', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=']);
+
+/** It depends on its operands: if they vary, so may it, and that is all that has to be known. Of operands that do not vary nothing follows. */
+function operatorTaint(call: CallExpr, state: Uniformity): number {
+  const taint = joined(call.arguments, state) & ~LOCAL;
+  return isLane(taint) ? taint : UNKNOWN;
 }
 
 /** `op(a, b)` for an object whose record is visible. */
@@ -54,8 +67,11 @@ function functorOperators(value: Expr): readonly FunctionDecl[] {
 function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): number {
   if (candidates.length === 0) return UNKNOWN;
   let taint = CONSTANT;
+  const hidden = call.callee.kind === 'function' ? builtin(call.callee.name) : undefined;
   for (const solved of solvedCallees(candidates, call, state)) {
-    taint |= solved === null ? UNKNOWN : solved.returned();
+    // An overload of a built-in that calls the built-in looks like recursion.
+    if (solved === null) taint |= hidden !== undefined ? builtinTaint(hidden, call, state) : UNKNOWN;
+    else taint |= solved.returned();
     if ((taint & UNKNOWN) === UNKNOWN) return taint;
   }
   return taint;
@@ -125,11 +141,16 @@ function pointedObject(pointer: Expr, state: Uniformity): number {
   return isLane(taint) ? DATA | taint : UNKNOWN;
 }
 
+function callsOperator(call: CallExpr): boolean {
+  return call.callee.kind === 'unknown' && isOperator(call.callee.name);
+}
+
 /** Element of what a call leaves in a variable of the caller; `previous` is what it held. */
 export function outputTaint(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
   if (output.how === 'unknown') {
     const library = libraryCall(call);
-    return library !== null && !library.writesArguments ? previous : UNKNOWN;
+    if (library !== null && !library.writesArguments) return previous;
+    return callsOperator(call) && isLane(previous | joined(call.arguments, state)) ? previous | operatorTaint(call, state) : UNKNOWN;
   }
   const callee = call.callee;
   if (callee.kind === 'builtin') {
@@ -235,14 +256,37 @@ function libraryTaint(call: CallExpr): number | null {
   const callee = call.callee;
   const name = callee.kind === 'method' ? callee.name : '';
   const group = callee.kind === 'method' ? groupOf(callee.object) : null;
+  const tile = callee.kind === 'method' && group === 'warp' ? tileOf(callee.object) : null;
   switch (name) {
     case 'thread_rank': case 'thread_index': return GEOMETRY;
-    case 'meta_group_rank': return group === 'warp' ? GEOMETRY : UNKNOWN;
+    // Tiles of 32 threads are the warps.
+    case 'meta_group_rank': return tile === 'warp' ? WARP : tile === 'other' ? GEOMETRY : UNKNOWN;
     case 'group_index': case 'block_rank': case 'block_index': return BLOCK;
-    case 'size': case 'num_threads': case 'group_dim': case 'dim_threads': case 'num_blocks': case 'dim_blocks': case 'meta_group_size': return group === 'block' || group === 'grid' ? GRID : UNKNOWN;
+    case 'size': case 'num_threads': case 'group_dim': case 'dim_threads': case 'num_blocks': case 'dim_blocks': case 'meta_group_size':
+      return group === 'block' || group === 'grid' || tile !== null ? GRID : UNKNOWN;
     case 'is_valid': return GRID;
     // Making a group: a handle that is only used through the queries above.
     case '': return GEOMETRY;
     default: return UNKNOWN;
   }
+}
+
+/** Is the group a tile of fixed size, and is the size a warp's? Null for groups of whatever lanes are together. */
+function tileOf(object: Expr): 'warp' | 'other' | null {
+  let e = strip(object);
+  for (let depth = 0; depth < 4; depth++) {
+    const spelled = e.kind === 'ref' && e.decl !== null && (e.decl.kind === 'variable' || e.decl.kind === 'parameter') ? e.decl.type : e.type;
+    const type = spelled.kind === 'reference' ? spelled.to : spelled;
+    if (type.kind === 'unknown' && type.text.includes('thread_block_tile')) return type.text.replaceAll(' ', '').includes('thread_block_tile<32>') ? 'warp' : 'other';
+    if (e.kind === 'call') {
+      const name = e.callee.kind === 'value' ? '' : e.callee.name;
+      if (!name.includes('tiled_partition')) return null;
+      const size = e.templateArguments?.[0];
+      const literal = size?.kind === 'value' ? strip(size.value) : null;
+      return literal?.kind === 'literal' && literal.value === 32n ? 'warp' : 'other';
+    }
+    if (e.kind !== 'ref' || e.decl?.kind !== 'variable' || e.decl.init === null) return null;
+    e = strip(e.decl.init);
+  }
+  return null;
 }

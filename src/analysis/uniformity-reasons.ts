@@ -52,6 +52,8 @@ export class Explainer {
   readonly reasons: Reason[] = [];
   /** What was not understood, in words. */
   unknown: string | null = null;
+  /** A cause was reached: the chain is complete. */
+  done = false;
   private readonly seen = new Set<number | Control>();
 
   constructor(private readonly state: Uniformity, private wanted: Wanted, private readonly beyond: Continue, private readonly depth = 0) {}
@@ -84,15 +86,33 @@ export class Explainer {
   private leaf(node: Node, name: string, why: string): void {
     if (this.wanted.kind === 'unknown' && this.unknown === null) this.unknown = why;
     this.say(node, this.verdict(name, why));
+    this.done = true;
+  }
+
+  /** Says something that needs no further cause. */
+  private end(node: Node, text: string): void {
+    this.say(node, text);
+    this.done = true;
+  }
+
+  /** Follows one possibility after the other until one leads to a cause; what the others said is taken back. */
+  private either<T>(candidates: readonly T[], follow: (candidate: T) => void): boolean {
+    const length = this.reasons.length;
+    for (const candidate of candidates) {
+      follow(candidate);
+      if (this.done) return true;
+      this.reasons.length = Math.min(this.reasons.length, length);
+    }
+    return false;
   }
 
   /** The whole chain for an expression. */
   expression(expr: Expr): void {
     const e = strip(expr);
     switch (e.kind) {
-      case 'literal': case 'sizeof': this.say(e, this.verdict(this.text(e), 'a literal')); return;
+      case 'literal': case 'sizeof': this.end(e, this.verdict(this.text(e), 'a literal')); return;
       case 'ref': this.ref(e); return;
-      case 'coordinate': this.say(e, `\`${this.text(e)}\` ${GROUPS[scopeOf(this.state.taint(e))]}`); return;
+      case 'coordinate': this.end(e, `\`${this.text(e)}\` ${GROUPS[scopeOf(this.state.taint(e))]}`); return;
       case 'this': this.leaf(e, 'this', 'the object of the method'); return;
       case 'call': this.call(e); return;
       case 'opaque': this.leaf(e, this.text(e), e.reason); return;
@@ -101,16 +121,20 @@ export class Explainer {
       case 'unary': if (e.op === '*') this.lvalue(e); else this.expression(e.operand); return;
       default:
     }
-    const part = this.part(e);
-    if (part !== null) { this.expression(part); return; }
-    this.say(e, this.verdict(this.text(e), this.wanted.kind === 'scope' && this.wanted.scope === 'warp' ? 'a quotient or comparison that whole warps agree on' : 'computed here'));
+    const parts = this.parts(e);
+    if (parts.length > 0) { this.either(parts, (part) => this.expression(part)); return; }
+    this.end(e, this.verdict(this.text(e), this.wanted.kind === 'scope' && this.wanted.scope === 'warp' ? 'a quotient or comparison that whole warps agree on' : 'computed here'));
   }
 
-  /** The first operand that already has what is wanted. */
-  private part(node: Expr): Expr | null {
-    let found: Expr | null = null;
-    forEachChild(node, (child) => { if (found === null && !isStmt(child) && this.is(child)) found = child; });
+  /** The operands that already have what is wanted. */
+  private parts(node: Expr): readonly Expr[] {
+    const found: Expr[] = [];
+    forEachChild(node, (child) => { if (!isStmt(child) && this.is(child)) found.push(child); });
     return found;
+  }
+
+  private part(node: Expr): Expr | null {
+    return this.parts(node)[0] ?? null;
   }
 
   private lvalue(e: Expr & { kind: 'index' | 'member' | 'unary' }): void {
@@ -132,17 +156,17 @@ export class Explainer {
     const address = placeTaint(lvalue, this.state);
     const found = stability(lvalue, isLane(address) ? 'warp' : scopeOf(address), this.state.env).stability;
     if (this.wanted.kind === 'scope') {
-      this.say(node, this.verdict(this.text(node), 'loaded from one address'));
+      this.end(node, this.verdict(this.text(node), 'loaded from one address'));
       for (const reason of found.because) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
       return;
     }
     this.say(node, this.verdict(this.text(node), 'loaded from memory'));
     this.turnToAddress(address);
     if (has(address, this.wanted)) {
-      const part = this.addressPart(lvalue);
-      if (part !== null) this.expression(part);
+      this.either(this.addressParts(lvalue), (part) => this.expression(part));
       return;
     }
+    this.done = true;
     if (this.wanted.kind === 'unknown') { this.unknown ??= 'memory that is not known'; return; }
     for (const reason of found.because) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
   }
@@ -153,16 +177,33 @@ export class Explainer {
   }
 
   private addressPart(lvalue: Expr): Expr | null {
+    return this.addressParts(lvalue)[0] ?? null;
+  }
+
+  /** Subscripts and pointers of an lvalue that already have what is wanted. */
+  private addressParts(lvalue: Expr): readonly Expr[] {
+    const found: Expr[] = [];
     for (let e = strip(lvalue); ;) {
       if (e.kind === 'index') {
-        if (this.is(e.index)) return e.index;
-        if (strip(e.base).type.kind !== 'array' && this.is(e.base)) return e.base;
+        if (this.is(e.index)) found.push(e.index);
+        if (strip(e.base).type.kind !== 'array') {
+          if (this.is(e.base)) found.push(e.base);
+          return found;
+        }
         e = strip(e.base);
       } else if (e.kind === 'member') {
-        if (e.arrow) return this.is(e.object) ? e.object : null;
+        if (e.arrow) {
+          if (this.is(e.object)) found.push(e.object);
+          return found;
+        }
         e = strip(e.object);
-      } else if (e.kind === 'unary') return this.is(e.operand) ? e.operand : null;
-      else return e.kind === 'call' || e.kind === 'cast' || e.kind === 'binary' ? this.part(e) : null;
+      } else if (e.kind === 'unary') {
+        if (this.is(e.operand)) found.push(e.operand);
+        return found;
+      } else {
+        if (e.kind === 'call' || e.kind === 'cast' || e.kind === 'binary') found.push(...this.parts(e));
+        return found;
+      }
     }
   }
 
@@ -175,16 +216,16 @@ export class Explainer {
       return;
     }
     switch (decl.kind) {
-      case 'variable': if (this.wanted.kind === 'scope' && scopeOf(this.state.taint(ref)) === 'constant') this.say(ref, this.verdict(ref.name, 'a constant')); else this.load(ref, ref); return;
-      case 'enumerator': this.say(ref, this.verdict(ref.name, 'an enumerator')); return;
-      case 'template-parameter': this.say(ref, this.verdict(ref.name, 'a template parameter')); return;
-      case 'function': this.say(ref, this.verdict(ref.name, 'a function')); return;
+      case 'variable': if (this.wanted.kind === 'scope' && scopeOf(this.state.taint(ref)) === 'constant') this.end(ref, this.verdict(ref.name, 'a constant')); else this.load(ref, ref); return;
+      case 'enumerator': this.end(ref, this.verdict(ref.name, 'an enumerator')); return;
+      case 'template-parameter': this.end(ref, this.verdict(ref.name, 'a template parameter')); return;
+      case 'function': this.end(ref, this.verdict(ref.name, 'a function')); return;
       default: this.leaf(ref, ref.name, 'not a value');
     }
   }
 
   /** The chain for what a variable holds. */
-  private value(id: number, name: string, at: Node): void {
+  value(id: number, name: string, at: Node): void {
     const value = this.state.defUse.values[id];
     if (value === undefined) { this.leaf(at, name, 'no value is known here'); return; }
     if (this.seen.has(id)) return;
@@ -192,15 +233,11 @@ export class Explainer {
     const wants = (input: number): boolean => has(this.state.valueTaint(input), this.wanted);
     switch (value.kind) {
       case 'parameter': this.parameter(value.decl, at); return;
-      case 'undefined': this.say(at, this.verdict(name, 'it has no value yet')); return;
+      case 'undefined': this.end(at, this.verdict(name, 'it has no value yet')); return;
       case 'declaration': this.say(value.init, this.verdict(name, this.source(value.init))); this.inner(value.init); return;
       case 'assignment': this.assignment(value, name, wants); return;
       case 'join': case 'head': case 'exit': case 'alias': case 'cell': this.merged(value, name, at, wants); return;
-      case 'output': {
-        this.leaf(value.call, name, `written by \`${this.text(value.call)}\``);
-        for (const argument of value.call.arguments) if (this.is(argument)) { this.expression(argument); return; }
-        return;
-      }
+      case 'output': this.output(value, name); return;
       case 'unknown': this.leaf(value.node, name, value.why); return;
     }
   }
@@ -211,7 +248,50 @@ export class Explainer {
     else {
       this.say(at, this.verdict(decl.name, 'an argument of this call'));
       for (const reason of more) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+      this.done = true;
     }
+  }
+
+  /** What a call left in a variable: the cause inside the callee, else among its arguments, else the call itself. */
+  private output(value: Value & { kind: 'output' }, name: string): void {
+    const call = value.call;
+    this.say(call, this.verdict(name, `written by \`${this.text(call)}\``));
+    const inner = this.inside(call, (callee, explainer) => {
+      const parameter = value.output.argument < 0 ? callee.defUse.self : callee.function.parameters[value.output.argument];
+      const id = parameter === undefined ? undefined : callee.defUse.finals.get(parameter);
+      if (parameter !== undefined && id !== undefined && has(callee.valueTaint(id), this.wanted)) explainer.value(id, parameter.name, callee.function.body ?? call);
+    });
+    if (inner) return;
+    if (this.either(call.arguments.filter((argument) => this.is(argument)), (argument) => this.expression(argument))) return;
+    if (value.previous >= 0 && has(this.state.valueTaint(value.previous), this.wanted)) this.value(value.previous, name, call);
+    if (!this.done) this.leaf(call, name, `written by \`${this.text(call)}\``);
+  }
+
+  /** Goes on inside a visible callee. False if no cause was found there. */
+  private inside(call: CallExpr, explain: (callee: Uniformity, explainer: Explainer) => void): boolean {
+    if (this.depth > 6) return false;
+    const candidates = call.callee.kind === 'function' || call.callee.kind === 'method' ? call.callee.candidates : [];
+    for (const solved of solvedCallees(candidates, call, this.state)) {
+      if (solved === null) continue;
+      const inner = new Explainer(solved, this.wanted, (parameter, wanted) => this.argument(call, parameter, wanted), this.depth + 1);
+      explain(solved, inner);
+      if (!inner.done) continue;
+      for (const reason of inner.reasons) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+      this.unknown ??= inner.unknown;
+      this.done = true;
+      return true;
+    }
+    return false;
+  }
+
+  /** The chain of the argument behind a parameter. */
+  private argument(call: CallExpr, parameter: ParameterDecl, wanted: Wanted): readonly Reason[] {
+    const expr = parameter.index >= 0 ? call.arguments[parameter.index] : call.callee.kind === 'method' ? call.callee.object : undefined;
+    if (expr === undefined) return [];
+    const outer = new Explainer(this.state, wanted, this.beyond, this.depth + 1);
+    outer.expression(expr);
+    this.unknown ??= outer.unknown;
+    return outer.reasons;
   }
 
   private assignment(value: Value & { kind: 'assignment' }, name: string, wants: (id: number) => boolean): void {
@@ -219,6 +299,8 @@ export class Explainer {
     if (node.kind === 'assign' && this.is(node.value)) {
       this.say(node, this.verdict(name, this.source(node.value)));
       this.inner(node.value);
+      if (this.done || value.previous < 0 || !wants(value.previous)) return;
+      this.value(value.previous, name, node);
     } else if (value.previous >= 0 && wants(value.previous)) this.value(value.previous, name, node);
     else {
       this.say(node, this.verdict(name, 'stored at a place that differs'));
@@ -228,29 +310,28 @@ export class Explainer {
   }
 
   private merged(value: Value & { inputs: readonly number[] }, name: string, at: Node, wants: (id: number) => boolean): void {
-    for (const input of value.inputs) if (wants(input) && !this.seen.has(input)) { this.value(input, name, at); return; }
-    if (value.kind === 'head') { this.say(value.loop.loop, this.verdict(name, 'every thread that is still in the loop has gone round it as often')); return; }
+    const inputs = value.inputs.filter((input) => wants(input) && !this.seen.has(input));
+    if (this.either(inputs, (input) => this.value(input, name, at))) return;
+    if (value.kind === 'head') { if (this.wanted.kind === 'scope') this.end(value.loop.loop, this.verdict(name, 'every thread that is still in the loop has gone round it as often')); return; }
     if (value.kind === 'exit') {
       if (!has(this.state.exitTaint(value.loop), this.wanted)) return;
       this.say(value.loop.loop, this.verdict(name, 'lanes leave the loop in different iterations'));
       if (value.loop.condition !== null && this.is(value.loop.condition)) this.expression(value.loop.condition);
-      else this.controls(value.loop.breaks);
+      if (!this.done) this.controls(value.loop.breaks);
       return;
     }
     if (value.kind === 'join' || value.kind === 'cell') {
-      const decides = value.controls.find((control) => has(this.state.ownTaint(control), this.wanted));
-      if (decides === undefined) {
-        if (value.kind === 'cell') this.leaf(at, name, 'its address is taken');
-        return;
-      }
-      this.say(decides.node, this.verdict(name, `it is assigned under \`${decides.condition === null ? this.text(decides.node) : this.text(decides.condition)}\``));
-      this.control(decides);
+      const decides = value.controls.filter((control) => has(this.state.ownTaint(control), this.wanted));
+      const found = this.either(decides, (control) => {
+        this.say(control.node, this.verdict(name, `it is assigned under \`${control.condition === null ? this.text(control.node) : this.text(control.condition)}\``));
+        this.control(control);
+      });
+      if (!found && value.kind === 'cell') this.leaf(at, name, 'its address is taken');
     }
   }
 
   private controls(controls: readonly Control[]): void {
-    const decides = controls.find((control) => has(this.state.ownTaint(control), this.wanted));
-    if (decides !== undefined) this.control(decides);
+    this.either(controls.filter((control) => has(this.state.ownTaint(control), this.wanted)), (control) => this.control(control));
   }
 
   /** The chain for a control. */
@@ -297,22 +378,19 @@ export class Explainer {
   }
 
   /** The chain inside the callee that decides about its result. */
-  private returned(call: CallExpr): Explainer | null {
-    if (this.depth > 6) return null;
-    const candidates = call.callee.kind === 'function' || call.callee.kind === 'method' ? call.callee.candidates : [];
-    for (const solved of solvedCallees(candidates, call, this.state)) {
-      if (solved === null || !has(solved.returned(), this.wanted)) continue;
-      const inner = new Explainer(solved, this.wanted, () => [], this.depth + 1);
+  private returned(call: CallExpr): boolean {
+    return this.inside(call, (solved, inner) => {
       for (const site of solved.defUse.returns) {
-        if (site.value !== null && has(solved.taint(site.value), this.wanted)) { inner.expression(site.value); return inner; }
+        if (site.value !== null && has(solved.taint(site.value), this.wanted)) inner.expression(site.value);
+        if (inner.done) return;
       }
       for (const site of solved.defUse.returns) {
         for (let control = site.control; control !== null; control = control.parent) {
-          if (has(solved.ownTaint(control), this.wanted)) { inner.control(control); return inner; }
+          if (has(solved.ownTaint(control), this.wanted)) inner.control(control);
+          if (inner.done) return;
         }
       }
-    }
-    return null;
+    });
   }
 
   private call(call: CallExpr): void {
@@ -322,27 +400,19 @@ export class Explainer {
         const entry = builtin(callee.name);
         if (entry === undefined) { this.leaf(call, callee.name, `\`${callee.name}\` is not known`); return; }
         const part = this.part(call);
-        if (part !== null && entry.scope.kind !== 'fixed') { this.expression(part); return; }
-        if (entry.scope.kind === 'load') { this.say(call, this.verdict(this.text(call), 'loaded from memory')); return; }
-        this.say(call, this.verdict(this.text(call), entry.atomic ? 'result of an atomic' : `result of \`${callee.name}\``));
+        if (part !== null && entry.scope.kind !== 'fixed') { this.either(this.parts(call), (operand) => this.expression(operand)); return; }
+        if (entry.scope.kind === 'load') { this.end(call, this.verdict(this.text(call), 'loaded from memory')); return; }
+        this.end(call, this.verdict(this.text(call), entry.atomic ? 'result of an atomic' : `result of \`${callee.name}\``));
         return;
       }
-      case 'unknown': this.leaf(call, this.text(call), `no visible definition of \`${callee.name}\``); return;
+      case 'unknown':
+        if (has(this.state.taint(call), this.wanted) && this.wanted.kind !== 'unknown' && this.either(this.parts(call), (operand) => this.expression(operand))) return;
+        this.leaf(call, this.text(call), `no visible definition of \`${callee.name}\``); return;
       case 'value': this.leaf(call, this.text(call), 'a call through a value'); return;
       case 'function': case 'method': {
-        for (const argument of call.arguments) {
-          if (!this.is(argument)) continue;
-          this.say(call, this.verdict(this.text(call), `result of a call with \`${this.text(argument)}\``));
-          this.expression(argument);
-          return;
-        }
-        const returned = this.returned(call);
-        if (returned !== null) {
-          this.say(call, this.verdict(this.text(call), `what \`${callee.name}\` returns`));
-          for (const reason of returned.reasons) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
-          this.unknown ??= returned.unknown;
-          return;
-        }
+        this.say(call, this.verdict(this.text(call), `what \`${callee.name}\` returns`));
+        if (this.returned(call)) return;
+        if (this.either(call.arguments.filter((argument) => this.is(argument)), (argument) => this.expression(argument))) return;
         const visible = callee.candidates.some((fn) => fn.body !== null);
         this.leaf(call, this.text(call), visible ? `what \`${callee.name}\` returns` : `no visible definition of \`${callee.name}\``);
       }
