@@ -43,6 +43,9 @@ export interface CompiledKernel {
   readonly dynamicElement: SimType | null;
 }
 
+/** Issue slots of a kernel's entry and exit. */
+const ENTRY_WEIGHT = 6;
+
 export class Compiler {
   readonly #functions: string[] = [];
   readonly #instances = new Map<FunctionDecl, Map<string, Instance>>();
@@ -131,6 +134,11 @@ export class Compiler {
       if (decl.name === decl.owner?.name && hasMemberInitialisers(this.program, decl)) ctx.unsupported('a constructor with member initialisers', decl.nameSpan);
       ctx.flush();
       const body = decl.body;
+      if (kernel) {
+        // Special registers, parameters, the exit: what every warp issues besides the statements.
+        const entry = this.counter(ctx, body, ENTRY_WEIGHT);
+        if (entry !== null) ctx.emit(`D.count(${entry},m);`);
+      }
       block(ctx, 'm', () => statements(ctx, body.body));
       ctx.flush();
       this.#finish(ctx, instance, names);
@@ -289,7 +297,7 @@ export class Compiler {
     if (!this.counts) return null;
     let index = this.#counterIndex.get(node);
     if (index === undefined) {
-      index = this.#counters.push({ at: { file: ctx.file, start: node.span.start, end: node.span.end }, weight: Math.max(weight, 1), node }) - 1;
+      index = this.#counters.push({ at: { file: ctx.file, start: node.span.start, end: node.span.end }, weight, node }) - 1;
       this.#counterIndex.set(node, index);
     }
     return index;

@@ -36,6 +36,8 @@ export class FunctionContext {
   readonly statics: string[] = [];
   /** Depth of lane text that is being captured: the lane loop must not end there. */
   nested = 0;
+  /** Inside an arm whose statements are counted at its branch. */
+  predicated = false;
   /** The open lane loop notes branches inside expressions. */
   noted = false;
   lines: string[] = [];

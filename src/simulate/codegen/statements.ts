@@ -9,6 +9,7 @@ import { resolve } from '../resolve.js';
 import { alignOf, sizeOf, Unsupported, type SimType } from '../types.js';
 import { walkExpr, walkStmt } from '../walk.js';
 import { evaluate } from '../constants.js';
+import { UNROLLED, weightOf } from './weights.js';
 import { inlineAssembly } from './assembly.js';
 import { constructors, constructAt, defaultMembers, initialise } from './construct.js';
 import { lambdaSlot } from './lambdas.js';
@@ -96,9 +97,10 @@ export function statements(ctx: FunctionContext, list: readonly Stmt[]): void {
 }
 
 /** Counts one issue of the statement at the head of `s`. */
-function count(ctx: FunctionContext, s: Stmt | Expr, cost: readonly (Expr | null)[]): void {
+function count(ctx: FunctionContext, s: Stmt | Expr, cost: readonly (Expr | null)[], scale = 1): void {
   ctx.site = ctx.compiler.site(ctx, s.span);
-  const weight = ctx.compiler.weight(cost);
+  if (ctx.predicated) return; // counted where the arm's branch is
+  const weight = Math.max(1, ctx.compiler.weight(cost)) * scale;
   const counter = ctx.compiler.counter(ctx, s, weight);
   if (counter !== null) ctx.emit(`D.count(${counter},${ctx.mask});`);
 }
@@ -301,7 +303,16 @@ function ifStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'if' }>): vo
   const yes = ctx.fresh('m');
   const no = ctx.fresh('m');
   ctx.emit(`let ${yes}=${ctx.mask}&${c},${no}=${ctx.mask}&~${c};`);
-  const arm = (mask: string, body: Stmt): string[] => ctx.capture(() => block(ctx, mask, () => statements(ctx, body.kind === 'compound' ? body.body : [body])));
+  const arm = (mask: string, body: Stmt): string[] => {
+    // The compiler predicates a short arm: its instructions are issued whether or not a lane takes it.
+    const short = ctx.predicated ? null : predicable(body);
+    if (short !== null && ctx.compiler.counts) for (const x of short) ctx.emit(`D.count(${ctx.compiler.counter(ctx, x.stmt, ctx.compiler.weight([x.cost])) ?? 0},${mask});`);
+    const outer = ctx.predicated;
+    ctx.predicated = outer || short !== null;
+    const lines = ctx.capture(() => block(ctx, mask, () => statements(ctx, body.kind === 'compound' ? body.body : [body])));
+    ctx.predicated = outer;
+    return lines;
+  };
   const then = arm(yes, s.then);
   const otherwise = s.else === null ? null : arm(no, s.else);
   if (otherwise !== null && s.else !== null && ctx.generator && collectsWarp(s.then) && collectsWarp(s.else)) {
@@ -312,6 +323,27 @@ function ifStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'if' }>): vo
   ctx.lines.push(`if(${yes}!==0){${then.join('\n')}}`);
   if (otherwise !== null) ctx.lines.push(`if(${no}!==0){${otherwise.join('\n')}}`);
 }
+
+/** The operations of an arm short enough to be predicated: plain expression statements, no calls of functions, no loops, about seven operations. */
+function predicable(arm: Stmt): { readonly stmt: Stmt; readonly cost: Expr }[] | null {
+  const body = arm.kind === 'compound' ? arm.body : [arm];
+  const out: { stmt: Stmt; cost: Expr }[] = [];
+  let total = 0;
+  for (const s of body) {
+    if (s.kind === 'empty') continue;
+    if (s.kind !== 'expression') return null;
+    let call = false;
+    walkExpr(s.expression, { expr: (x) => { if (x.kind === 'call' && (x.callee.kind !== 'builtin' || (builtin(x.callee.name)?.pure !== true && builtin(x.callee.name)?.family !== 'memory'))) call = true; } });
+    if (call) return null;
+    total += weightOf(s.expression);
+    if (total > PREDICATION_LIMIT) return null;
+    out.push({ stmt: s, cost: s.expression });
+  }
+  return out;
+}
+
+/** Issue slots up to which arms are predicated. */
+const PREDICATION_LIMIT = 8;
 
 function switchStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'switch' }>): void {
   if (s.init !== null) statement(ctx, s.init);
@@ -370,6 +402,12 @@ function forStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' }>): 
   });
 }
 
+function holdsBarrier(body: Stmt): boolean {
+  let found = false;
+  walkStmt(body, { expr: (x) => { if (x.kind === 'call' && x.callee.kind === 'builtin' && (builtin(x.callee.name)?.barrier ?? null) !== null) found = true; } });
+  return found;
+}
+
 function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | 'do' }>, shape: LoopShape): void {
   const live = ctx.fresh('m');
   const broken = ctx.fresh('b');
@@ -378,10 +416,11 @@ function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | '
   const outer = ctx.jumps;
   const site = ctx.compiler.site(ctx, s.span);
   ctx.emit(`let ${live}=${ctx.mask},${broken}=0,${next}=0;for(;;){D.turn(${site});`);
+  const counted = shape.step !== null && shape.condition !== null && strip(shape.condition).kind === 'binary' && !holdsBarrier(shape.body);
   const test = (): void => {
     shape.before();
     if (shape.condition === null) return;
-    count(ctx, shape.condition, [shape.condition]);
+    count(ctx, shape.condition, [shape.condition], counted ? UNROLLED : 1);
     switchPoint(ctx, shape.condition);
     const branch = ctx.compiler.branch(ctx, s, s.kind, shape.condition);
     const c = conditionMask(ctx, shape.condition);
@@ -397,7 +436,7 @@ function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | '
   ctx.jumps = outer;
   if (mayExit(shape.body)) ctx.emit(`${live}&=~(${broken}|${ctx.returns.mask});if(${live}===0)break;`);
   if (shape.step !== null) {
-    count(ctx, shape.step, [shape.step]);
+    count(ctx, shape.step, [shape.step], counted ? UNROLLED : 1);
     switchPoint(ctx, shape.step);
     discard(ctx, expression(ctx, shape.step));
     ctx.flush();

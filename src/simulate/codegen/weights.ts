@@ -27,12 +27,14 @@ function compute(e: Expr): number {
       return weightOf(e.operand) + (e.op === '+' ? 0 : 1);
     case 'update': return weightOf(e.target) + 1;
     case 'binary': {
-      const own = e.op === ',' ? 0 : e.op === '/' || e.op === '%' ? division(e) : 1;
+      const own = e.op === ',' || contracts(e) ? 0 : e.op === '/' || e.op === '%' ? division(e) : 1;
       return weightOf(e.left) + weightOf(e.right) + own;
     }
     case 'assign': {
       const store = strip(e.target).kind === 'ref' ? 0 : 1;
-      const own = e.op === null ? 0 : e.op === '/' || e.op === '%' ? (isFloating(e.target.type) ? 9 : 20) : 1;
+      const product = strip(e.value);
+      const fused = (e.op === '+' || e.op === '-') && product.kind === 'binary' && product.op === '*' && isFloating(e.target.type);
+      const own = e.op === null || fused ? 0 : e.op === '/' || e.op === '%' ? (isFloating(e.target.type) ? 9 : 20) : 1;
       return weightOf(e.value) + targetWeight(e.target) + store + own + (e.op === null ? 0 : store);
     }
     case 'conditional': return weightOf(e.condition) + weightOf(e.then) + weightOf(e.else) + 1;
@@ -47,6 +49,16 @@ function compute(e: Expr): number {
     case 'init-list': return sum(e.elements);
   }
 }
+
+/** A floating sum with a product: one fused multiply-add. */
+function contracts(e: Extract<Expr, { kind: 'binary' }>): boolean {
+  if ((e.op !== '+' && e.op !== '-') || !isFloating(e.type)) return false;
+  const product = (x: Expr): boolean => { const y = strip(x); return y.kind === 'binary' && y.op === '*' && isFloating(y.type); };
+  return product(e.left) || product(e.right);
+}
+
+/** A counted loop's test and step: unrolled by four where the compiler does not know the trip count, so a quarter of each is issued. */
+export const UNROLLED = 0.25;
 
 /** A store's target: its address, not a load. */
 function targetWeight(e: Expr): number {
