@@ -191,6 +191,12 @@ void run(float *p) {
   DISPATCH(float, [&] { k<scalar><<<1, 2>>>(p); });
   OTHER_DISPATCH(p, "name", [&] { k<float><<<dim3(1), 2, 0, stream()>>>(p); l<<<1, 2>>>(p, 3); });
 }`,
+  'dispatch macros that take statements': `
+#define DISPATCH(T, body) switch (T) { case 0: { using scalar = float; body } break; }
+void run(float *p, int t) {
+  DISPATCH(t, { int n = 3; k<scalar><<<n, 256>>>(p); });
+  if (t) FOR_EACH_TYPE(t, "name", { k<<<1, 256>>>(p); }, otherwise);
+}`,
   'launches': `
 void run(float *p, int n, Plan *plan) {
   k<<<1, 2>>>(p);
@@ -320,6 +326,16 @@ describe('meaning', () => {
     expect(noted(result, 'pragma')).toEqual(['#pragma unroll 2']);
     const branch = nodes(result.root, 'if_statement')[0];
     expect(branch && nodes(branch, 'for_statement')).toHaveLength(1);
+  });
+
+  test('a launch in an argument of a macro is seen as conditional', () => {
+    const { root, overlay } = overlaid('void run(int t) { DISPATCH(t, { k<<<1, 2>>>(t); }) }\n');
+    expect(overlay.text).toBe('void run(int t) { if(_())     { k(  1, 2)  (t); }  }\n');
+    expect(nodes(root, 'if_statement')).toHaveLength(1);
+  });
+
+  test('statements in an argument of a macro without a launch are left', () => {
+    expect(overlaid('void run(int t) { DISPATCH(t, { t = 1; }); }\n').overlay.notes).toEqual([]);
   });
 
   test('several statements are not ended behind an if, where only the first belongs to it', () => {

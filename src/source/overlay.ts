@@ -3,12 +3,13 @@
  *
  * Offsets in a tree of the overlay are offsets in the file. The rules stand in files of their own, by what they read:
  * `arms` (conditional groups), `directive-rules` (pragmas and other lines in the middle of a statement), `word-rules` (qualifiers,
- * bounds, launches), `macro-rules` (macros of the unit), `stranger-rules` (names that no visible definition explains) and
- * `grammar-rules` (C++ that the grammar lacks).
+ * bounds, launches), `macro-rules` (macros of the unit), `stranger-rules` (names that no visible definition explains),
+ * `dispatch-rules` (macros around launches) and `grammar-rules` (C++ that the grammar lacks).
  */
 import type { MacroDefinition, Overlay, SourceFile, Span } from './types.js';
 import { reduceGroups, reduceGroupsIn } from './arms.js';
 import { directiveRule } from './directive-rules.js';
+import { dispatchRule } from './dispatch-rules.js';
 import { grammarRule, pointerArgumentRule, stringRule } from './grammar-rules.js';
 import { InterestingNames } from './interesting-names.js';
 import { macroRule } from './macro-rules.js';
@@ -70,8 +71,8 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
     } else if (kind === TokenKind.identifier) {
       const name = interesting.spelling(tokens, i);
       // A rule that handled more than one token says where to go on; 0 means that it did not apply.
-      if (name !== null) next = wordRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || grammarRule(stream, patches, i, name) || i + 1;
-      else next = strangerRule(stream, patches, i) || i + 1;
+      if (name !== null) next = wordRule(stream, patches, i, name) || dispatchRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || grammarRule(stream, patches, i, name) || i + 1;
+      else next = strangerRule(stream, patches, i) || (tokens.is(i + 1, '(') && dispatchRule(stream, patches, i, tokens.spelling(i))) || i + 1;
     }
   }
 }
