@@ -39,3 +39,51 @@ describe('exit codes', () => {
     expect(code).toBe(0);
   }, 60_000);
 });
+
+describe('verification', () => {
+  const cwd = folderWith({ 'k.cu': HOISTABLE, 'other.cu': HOISTABLE.replace('2.0f', '3.0f'), 'same.cu': HOISTABLE.replace('sum -= in[i * n + k];', 'sum = sum - in[i * n + k];') });
+
+  test('two versions that agree: 0; that differ: 4, with a counterexample', () => {
+    const same = divmod(['verify', 'k.cu', 'same.cu'], { cwd });
+    expect(same.stdout).toContain('equal');
+    expect(same.code).toBe(0);
+    const other = divmod(['verify', 'k.cu', 'other.cu'], { cwd });
+    expect(other.stdout).toMatch(/different[^]*out\[\d+\] is [^]*replay: /);
+    expect(other.code).toBe(4);
+  });
+
+  test('apply --verify says what was compared', () => {
+    const result = divmod(['apply', '--transform', 'hoist', '--even-if-it-loses', '--verify', '--format', 'json', 'k.cu'], { cwd });
+    expect(result.code).toBe(0);
+    const { verification } = JSON.parse(result.stdout) as { verification: { kernel: string; status: string }[] };
+    expect(verification).toMatchObject([{ kernel: 'scale', status: 'equal' }]);
+  });
+
+  test('a wrong transform of the user’s own is caught: 4, and nothing is written', async () => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const { join } = await import('node:path');
+    writeFileSync(join(cwd, 'wrong.mjs'), `export default {
+  name: 'wrong', summary: 'doubles what it should not', variants: [], obligationIds: [], example: { before: '', after: '' },
+  match: ({ facts }) => facts.branches.filter((b) => b.kind === 'if').map((b) => ({ function: facts.function, node: b.node, branch: b.node, line: facts.unit.source.line(b.node.span.start), summary: 'an if', shape: null })),
+  obligations: () => [],
+  estimate: () => ({ speedup: 2, low: 2, high: 2, instructionsBefore: 2, instructionsAfter: 1, traffic: 0, breakEven: null, provider: 'static', pays: true, reason: 'it is wrong' }),
+  emit: (site, { unit }) => {
+    const at = unit.source.text.indexOf('2.0f');
+    return { edits: at < 0 ? [] : [{ file: unit.source.realPath, span: { start: at, end: at + 4 }, text: '3.0f' }], reads: [] };
+  },
+};
+`);
+    const result = divmod(['apply', '--transform', './wrong.mjs', '--verify', '--write', 'k.cu'], { cwd });
+    expect(result.code).toBe(4);
+    expect(result.stderr).toContain('nothing was written');
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(HOISTABLE);
+  });
+
+  test('simulate prints efficiency beside the source', () => {
+    const result = divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '2x64', '--arg', 'n=8', '--arg', 'mode=1'], { cwd });
+    expect(result.code).toBe(0);
+    expect(result.stdout).toMatch(/efficiency 1\.00/);
+    expect(result.stdout).toContain('if (mode > 0) {');
+    expect(divmod(['simulate', 'k.cu', '--launch', '2*64'], { cwd }).code).toBe(2);
+  });
+});

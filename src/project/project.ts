@@ -21,7 +21,7 @@ import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
 import { holds } from '../../transforms/lib/framework.js';
-import type { Estimate, Obligation, OutcomeStatus } from '../../transforms/lib/types.js';
+import type { Estimate, Obligation, OutcomeStatus, Transform } from '../../transforms/lib/types.js';
 import { transforms as builtIn } from '../../transforms/index.js';
 import { DiffPaths } from './diff-paths.js';
 import { readCompileCommands, startEngine } from './engine.js';
@@ -116,7 +116,7 @@ export class Project {
   private readonly settings: Settings;
   private readonly cwd: string;
   private readonly missing: readonly Failure[];
-  private readonly modules: ReadonlyMap<string, readonly import('../../transforms/lib/types.js').Transform[]>;
+  private readonly modules: ReadonlyMap<string, readonly Transform[]>;
   private readonly folders: readonly string[];
   private readonly ignores = new IgnoreFiles();
   /** Edits taken by sites since the texts were last changed. */
@@ -290,10 +290,10 @@ export class Project {
   }
 
   /**
-   * Runs every kernel that an edit may touch, before and after, on the simulator: see `Verification`. `after` follows every file
-   * that was compared, so that a caller can do something in between.
+   * Runs every kernel that an edit may touch, before and after, on the simulator: see `Verification`. `pause` is awaited
+   * after every file, so that a caller can do something in between.
    */
-  async verify(edited: readonly SiteResult[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, after: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
+  async verify(edited: readonly SiteResult[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, pause: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
     this.settle();
     const { verifyKernels } = await import('./simulation.js');
     const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => `${site.realPath}\0${site.function}`));
@@ -307,8 +307,9 @@ export class Project {
       const own = new Set(before.units.get(file.realPath)?.kernels ?? []);
       const names = new Set(functions.flatMap((fn) => graph.kernelsOf(fn)).filter((kernel) => own.has(kernel)).map((kernel) => kernel.name));
       if (names.size === 0) continue;
-      verifications.push(...verifyKernels(before, this.workspace.program([file]), [...names].map((name) => ({ name, path: file.path })), request));
-      await after();
+      const after = this.workspace.program([file]);
+      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path })), request));
+      await pause();
     }
     return verifications;
   }
@@ -326,6 +327,11 @@ export class Project {
     const changed = this.workspace.changedFiles();
     writeFilesAtomically(changed.map(({ original, text }) => ({ path: original.source.realPath, bytes: encode(original.source, text), expected: original.bytes })));
     return Promise.resolve(changed.map(({ original }) => this.workspace.shownPath(original.source.realPath)));
+  }
+
+  /** How a file is called in results. */
+  shownPath(realPath: string): string {
+    return this.workspace.shownPath(realPath);
   }
 
   /** The text of a file's line as it was read (from 1); null if the file is not loaded. */

@@ -89,6 +89,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
   const others = new Map<string, SiteResult>();
   const faults: InternalFault[] = [];
   const timesApplied = new Map<string, number>();
+  const appliedKeys = new Set<string>();
   const refusedEdits = new Map<string, Obligation>();
   let kernels = 0;
   let kernelNames: readonly string[] = [];
@@ -125,6 +126,8 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
       for (const candidate of candidatesOf(program, unit, fn, request, workspace, graph, faults)) {
         const { outcome } = candidate;
         const key = keyOf(workspace, candidate);
+        // What an earlier round left behind of a treated site is no news.
+        if (appliedKeys.has(key) && outcome.status !== 'applied') continue;
         const bad = refusedEdits.get(key);
         if (bad !== undefined) {
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'refused', obligations: [...outcome.obligations, bad] } }, key, round, null);
@@ -170,6 +173,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         if (obligation !== undefined) refusedEdits.set(key, obligation);
       } else {
         applied.push({ ...result, diff, sequence: applied.length + 1 });
+        appliedKeys.add(key);
         others.delete(key);
       }
     }
@@ -177,10 +181,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
     dirty = new Set([...withRelatedFiles(program, changed), ...again]);
   }
 
-  // What a later round could do after all is no refusal any more.
-  const done = new Set(applied.map(similarity));
-  const left = [...others.values()].filter((result) => !done.has(similarity(result)));
-  const sites = [...applied, ...left].sort(byPlace);
+  const sites = [...applied, ...others.values()].sort(byPlace);
   return { sites, faults, kernels, kernelNames, notUnderstood };
 }
 
@@ -294,12 +295,9 @@ export function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
 function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): string {
   const { site } = outcome;
   const { line, exact } = workspace.originalLine(unit.source.realPath, site.branch.span.start);
-  const place = exact ? `${line}` : `~${unit.source.text.slice(site.branch.span.start, Math.min(site.branch.span.end, site.branch.span.start + 200)).replace(/\s+/g, ' ')}`;
-  return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, place, site.summary].join('\0');
-}
-
-function similarity(result: SiteResult): string {
-  return [result.realPath, result.transform, result.function, result.line, result.summary].join('\0');
+  // Summaries and lines shift with the edits; the text of the branch does not.
+  const text = unit.source.text.slice(site.branch.span.start, Math.min(site.branch.span.end, site.branch.span.start + 200)).replace(/\s+/g, ' ');
+  return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, exact ? String(line) : '', text].join('\0');
 }
 
 function record(others: Map<string, SiteResult>, workspace: Workspace, candidate: Candidate, key: string, round: number, reason: string | null): void {

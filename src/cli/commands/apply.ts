@@ -5,6 +5,7 @@ import { UsageError } from '../../project/errors.js';
 import type { SiteResult } from '../../project/rounds.js';
 import type { Project } from '../../project/project.js';
 import type { Verification } from '../../project/simulation.js';
+import type { SourceView } from '../../report/simulation.js';
 import { breathe, type Console } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -62,8 +63,9 @@ export const applyCommand = command({
         if (verdict.status === 'different') console.holds(EXIT.different);
         if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
       }
-      const { verificationText } = await import('../../report/text-verify.js');
-      console.note(verificationText(verifications, console.colorErr));
+      const { verdictText } = await import('../../report/simulation.js');
+      const view = await viewOf(project, verifications);
+      for (const { kernel, verdict } of verifications) console.note(verdictText(kernel, verdict, view, { color: console.colorErr }));
       timing.mark('verify');
     }
 
@@ -112,6 +114,11 @@ function nothingAt(project: Project, transforms: readonly string[], at: number):
   };
 }
 
+async function viewOf(project: Project, verifications: readonly Verification[]): Promise<SourceView> {
+  const { sourceViewOf } = await import('../../report/source-view.js');
+  return sourceViewOf(verifications.flatMap(({ before, after }) => [before, after]), (file) => project.shownPath(file));
+}
+
 async function writeSeries(folder: string, sites: readonly SiteResult[]): Promise<void> {
   const { writeOutput } = await import('../../rewrite/write.js');
   mkdirSync(folder, { recursive: true });
@@ -135,8 +142,9 @@ interface ApplyReport {
 async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', console: Console, { sites, diff, written, kernels, project, verifications }: ApplyReport): Promise<void> {
   switch (format) {
     case 'json': {
-      const [{ applyJson }, { verificationJson }] = await Promise.all([import('../../report/json.js'), import('../../report/text-verify.js')]);
-      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: verifications === null ? null : verificationJson(verifications) }));
+      const [{ applyJson }, { verdictJson }] = await Promise.all([import('../../report/json.js'), import('../../report/simulation.js')]);
+      const view = verifications === null ? null : await viewOf(project, verifications);
+      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: verifications === null || view === null ? null : verifications.map(({ kernel, path, verdict }) => ({ path, ...verdictJson(kernel, verdict, view) })) }));
       return;
     }
     case 'sarif': {

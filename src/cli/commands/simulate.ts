@@ -24,20 +24,22 @@ export const simulateCommand = command({
     const wanted = all.filter(({ kernel }) => nameMatcher(settings.kernel)(kernel.name) && kernel.body !== null);
     if (wanted.length === 0) throw new UsageError('there is no kernel here to simulate');
 
-    const simulated = [];
+    const { sourceViewOf } = await import('../../report/source-view.js');
+    const { simulationJson, simulationText } = await import('../../report/simulation.js');
+    const view = sourceViewOf(new Set(wanted.map(({ program }) => program)), (file) => project.shownPath(file));
+    const reports = [];
     for (const { unit, kernel, program } of wanted) {
       await breathe();
-      const { launch, result } = simulateKernel(program, kernel, request);
-      simulated.push({ name: kernel.name, path: unit.source.path, line: unit.source.line(kernel.nameSpan.start), launch, result, program });
+      const { result } = simulateKernel(program, kernel, request);
+      reports.push({ kernel: kernel.name, path: unit.source.realPath, seed: request.seed, schedule: request.schedule, result });
       if (result.status !== 'ran') console.holds(EXIT.incomplete);
       else if (result.faults.some((fault) => fault.severity === 'error')) console.holds(EXIT.findings);
     }
-    const { simulationJson, simulationText } = await import('../../report/text-simulate.js');
     if (format === 'json') {
       const { render } = await import('../../report/json.js');
-      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: simulationJson(simulated) }));
+      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: reports.map((report) => simulationJson(report, view)) }));
     } else {
-      await console.result(simulationText(simulated, (path, line) => project.lineText(path, line), console.colorOut));
+      await console.result(reports.map((report) => simulationText(report, view, { color: console.colorOut })).join('\n'));
     }
   },
 });

@@ -36,12 +36,14 @@ export const verifyCommand = command({
       if (verdict.status === 'different') console.holds(EXIT.different);
       if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
     }
-    const { verificationJson, verificationText } = await import('../../report/text-verify.js');
+    const { sourceViewOf } = await import('../../report/source-view.js');
+    const { verdictJson, verdictText } = await import('../../report/simulation.js');
+    const view = sourceViewOf([...wanted.map((entry) => entry.program), program], (file) => before.project.shownPath(file));
     if (format === 'json') {
       const { render } = await import('../../report/json.js');
-      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: verificationJson(verifications) }));
+      await console.result(render({ tool: 'divmod', version: version(), schema: 1, kernels: verifications.map(({ kernel, verdict }) => verdictJson(kernel, verdict, view)) }));
     } else {
-      await console.result(verificationText(verifications, console.colorOut));
+      await console.result(verifications.map(({ kernel, verdict }) => verdictText(kernel, verdict, view, { color: console.colorOut })).join(''));
     }
   },
 });
