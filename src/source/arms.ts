@@ -44,8 +44,13 @@ function removeArm(stream: Stream, patches: Patches, arm: Arm, gone: Span[], gon
   const span = { start: endOf(stream, arm.directive), end: startOf(stream, arm.closer) };
   for (let k = arm.directive + 1; k < arm.closer; k++) goneDirectives.add(k);
   gone.push(span);
+  if (stream.brackets.arms.get(arm.directive)?.first === -1) {
+    // Nothing is lost: comments may stay, and no verdict depends on the choice.
+    for (let k = arm.directive + 1; k < arm.closer; k++) dropDirective(stream, patches, k);
+    return;
+  }
   patches.blank(span.start, span.end);
-  if (stream.brackets.arms.get(arm.directive)?.first !== -1) patches.note({ kind: 'inactive', span, condition: arm.condition });
+  patches.note({ kind: 'inactive', span, condition: arm.condition });
 }
 
 function dropDirective(stream: Stream, patches: Patches, index: number): void {
