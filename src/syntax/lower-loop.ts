@@ -4,6 +4,7 @@ import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
 import { lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
+import { insideExpansion } from './lower-macro.js';
 import { lowerBody } from './lower-statement.js';
 import { lowerDeclarator, lowerSpecifiers, deduceAuto } from './lower-type.js';
 import type { DeclareStmt, Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
@@ -11,22 +12,61 @@ import { UNKNOWN, decay, stripReference } from './types.js';
 
 export type LoopKind = 'for_statement' | 'while_statement' | 'do_statement' | 'for_range_loop';
 
+/** Where the head of a loop is read: in the loop itself, or in the expansion of a macro that stands for the head. */
+interface LoopHead {
+  readonly node: Cst;
+  readonly kind: LoopKind;
+  /** Runs what lowers a part of the head in the place the head is read from. */
+  enter<T>(action: () => T): T;
+  /** The macro's wrapper around an expression of the head. */
+  wrap(expr: Expr): Expr;
+  /** Where the body's text begins. */
+  readonly end: number | null;
+}
+
+/** `EACH(i, n) statement`: the overlay left a stand-in for the head and a note of what it stands for. */
+function macroHead(ctx: Lowering, node: Cst): LoopHead | null {
+  if (ctx.override !== null) return null;
+  const note = ctx.notes[ctx.noteIndex(node.start)];
+  if (note === undefined || note.span.start !== node.start || note.kind !== 'macro') return null;
+  const head = note.standsFor.find((meaning) => meaning.name === 'head');
+  const definition = ctx.unit.macros.get(note.name);
+  if (head?.argument === undefined || head.argument === null || definition === undefined) return null;
+  const snippet = ctx.unit.snippets.statements(`${head.argument};`);
+  const [statement, more] = snippet === null ? [] : snippet.root.children.filter((child) => child.named);
+  if (snippet === null || statement === undefined || more !== undefined) return null;
+  if (statement.type !== 'for_statement' && statement.type !== 'while_statement') return null;
+  const empty = fieldChild(statement, 'body');
+  if (empty?.type !== 'expression_statement' || empty.children.some((child) => child.named)) return null;
+  const at: Cst = { ...node, start: note.span.start, end: note.span.end };
+  return {
+    node: statement, kind: statement.type, end: note.span.end,
+    enter: (action) => insideExpansion(ctx, at, note.name, snippet, action),
+    wrap: (expanded) => ({ kind: 'macro', span: note.span, type: expanded.type, name: note.name, definition, expanded }),
+  };
+}
+
 export function lowerLoop(ctx: Lowering, node: Cst, kind: LoopKind, pragmas: readonly LoopPragma[]): Stmt {
   const body = fieldChild(node, 'body');
   if (body === null || body.missing) return ctx.opaqueStmt(node, 'loop without body');
+  const head = macroHead(ctx, node) ?? { node, kind, end: null, enter: <T>(action: () => T): T => action(), wrap: (expr: Expr) => expr };
+  return lowerLoopWith(ctx, node, head, body, pragmas);
+}
+
+function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
   const outer = ctx.scope;
   if (ctx.fn !== null) ctx.fn.loops++;
   try {
-    switch (kind) {
-      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, body, pragmas));
+    switch (from.kind) {
+      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, from, body, pragmas));
       case 'for_range_loop': return ctx.inBlock(() => lowerRangeFor(ctx, node, body, pragmas));
       case 'while_statement': {
-        const clause = fieldChild(node, 'condition');
+        const clause = fieldChild(from.node, 'condition');
         if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
-        const head = lowerCondition(ctx, clause);
+        const head = from.enter(() => lowerCondition(ctx, clause));
         return {
-          kind: 'while', span: ctx.span(node), pragmas, headSpan: head.span, conditionDecl: head.declaration, condition: head.condition,
-          body: lowerBody(ctx, body, clause.end),
+          kind: 'while', span: ctx.span(node), pragmas, headSpan: head.span, conditionDecl: head.declaration, condition: from.wrap(head.condition),
+          body: lowerBody(ctx, body, from.end ?? clause.end),
         };
       }
       default: {
@@ -44,10 +84,23 @@ export function lowerLoop(ctx: Lowering, node: Cst, kind: LoopKind, pragmas: rea
   }
 }
 
-function lowerFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+function lowerFor(ctx: Lowering, node: Cst, from: LoopHead, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+  const parts = from.enter(() => lowerForHead(ctx, from.node));
+  if (parts === null) return ctx.opaqueStmt(node, 'for head');
+  return {
+    kind: 'for', span: ctx.span(node), pragmas, headSpan: parts.headSpan, init: parts.init, conditionDecl: parts.conditionDecl,
+    condition: parts.condition === null ? null : from.wrap(parts.condition), step: parts.step === null ? null : from.wrap(parts.step),
+    body: lowerBody(ctx, body, from.end ?? parts.end),
+  };
+}
+
+type ForHead = Pick<ForStmt, 'headSpan' | 'init' | 'conditionDecl' | 'condition' | 'step'> & { readonly end: number };
+
+function lowerForHead(ctx: Lowering, node: Cst): ForHead | null {
+  const body = fieldChild(node, 'body');
   const open = childOfType(node, '(');
-  const close = [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
-  if (open === null || close === undefined || open.missing || close.missing) return ctx.opaqueStmt(node, 'for without parentheses');
+  const close = body === null ? undefined : [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
+  if (open === null || close === undefined || open.missing || close.missing) return null;
   const initNode = fieldChild(node, 'initializer');
   let init: ForStmt['init'];
   const firstSemicolon = node.children.find((child) => child.type === ';');
@@ -55,7 +108,7 @@ function lowerFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPra
     init = { kind: 'empty', span: firstSemicolon === undefined ? ctx.span(open) : ctx.span(firstSemicolon) };
   } else if (initNode.type === 'declaration') {
     const declared = lowerDeclaration(ctx, initNode);
-    if (declared === null || (declared.kind !== 'declare' && declared.kind !== 'expression')) return ctx.opaqueStmt(node, 'for initialiser');
+    if (declared === null || (declared.kind !== 'declare' && declared.kind !== 'expression')) return null;
     init = declared;
   } else {
     const end = firstSemicolon?.end ?? initNode.end;
@@ -73,10 +126,7 @@ function lowerFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPra
   }
   const update = fieldChild(node, 'update');
   const step = update === null ? null : lowerExpression(ctx, update);
-  return {
-    kind: 'for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), init, conditionDecl, condition, step,
-    body: lowerBody(ctx, body, close.end),
-  };
+  return { headSpan: ctx.spanBetween(open.start, close.end), init, conditionDecl, condition, step, end: close.end };
 }
 
 function lowerRangeFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPragma[]): Stmt {

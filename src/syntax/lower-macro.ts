@@ -24,7 +24,8 @@ export function macroNamed(ctx: Lowering, name: string, called: boolean): MacroD
   return macro;
 }
 
-function inside<T>(ctx: Lowering, node: Cst, name: string, snippet: Snippet, action: (root: Cst) => T): T {
+/** Runs `action` in a snippet: offsets, notes and spans are those of the expansion, which stands at `node`. */
+export function insideExpansion<T>(ctx: Lowering, node: Cst, name: string, snippet: Snippet, action: (root: Cst) => T): T {
   const { text, original, notes, override, patches } = ctx;
   ctx.override = ctx.span(node);
   ctx.text = snippet.text;
@@ -51,7 +52,7 @@ export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition
   if (text === null) return null;
   const snippet = ctx.unit.snippets.expression(text);
   if (snippet === null) return null;
-  const expanded: Expr = inside(ctx, node, macro.name, snippet, (root) => lowerExpression(ctx, root));
+  const expanded: Expr = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerExpression(ctx, root));
   return { kind: 'macro', span: ctx.span(node), type: expanded.type, name: macro.name, definition: macro, expanded };
 }
 
@@ -61,7 +62,7 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   if (text === null) return null;
   const snippet = ctx.unit.snippets.statements(text);
   if (snippet === null) return null;
-  const body = inside(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children));
+  const body = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children));
   const span = ctx.span(node);
   const [only] = body;
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };

@@ -5,6 +5,7 @@ import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { qualifiedName } from './lower-type.js';
+import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
 import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, Type, VariableDecl } from './tree.js';
 import { INT, UINT, UNKNOWN, bindings, dependentType, enumType, stripReference, substitute } from './types.js';
@@ -26,6 +27,8 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
   if (found !== null) return referTo(ctx, node, name, found);
+  const constant = standardConstant(name);
+  if (constant !== null) return { kind: 'literal', span: ctx.span(node), ...constant };
   const coordinate = COORDINATES.get(name);
   if (coordinate !== undefined) return { kind: 'coordinate', span: ctx.span(node), type: coordinate.type, base: coordinate.base, axis: null };
   return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };

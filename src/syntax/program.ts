@@ -4,7 +4,7 @@ import {
   blankInactiveArms, collectMacros, compileCommandFor, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
   type CompileCommand, type IncludeReader,
 } from '../source/index.js';
-import type { MacroDefinition, Overlay, SourceFile } from '../source/types.js';
+import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
 import { Lowering, type UnitState } from './context.js';
 import { parseCst, type Cst, type CstTree } from './cst.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
@@ -287,6 +287,7 @@ class Loader {
     state.kernels.sort((a, b) => a.span.start - b.span.start);
     state.launches.sort((a, b) => a.span.start - b.span.start);
     state.hiddenKernels.push(...findHiddenKernels(state));
+    state.problems.push(...lostKernels(state));
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
@@ -299,6 +300,15 @@ const LARGE_HEADER = 60_000;
 
 function isLargeHostHeader(source: SourceFile): boolean {
   return source.text.length > LARGE_HEADER && !/__(?:global|device|host|shared|constant)__|<<</.test(source.text);
+}
+
+/** A `__global__` that no function came of (an unclosed brace swallows the rest of a file): said aloud, never passed over. */
+function lostKernels(state: UnitState): Problem[] {
+  return state.overlay.notes.flatMap((note) => {
+    const global = (note.kind === 'qualifier' && note.name === 'global') || (note.kind === 'macro' && note.standsFor.some((meaning) => meaning.name === 'global'));
+    if (!global || state.functions.some((fn) => fn.span.start <= note.span.start && note.span.start < fn.span.end)) return [];
+    return [{ line: state.source.line(note.span.start), message: 'a kernel begins here, and what follows was not understood (a brace or parenthesis may be missing)' }];
+  });
 }
 
 /** A pattern that finds the name of any kernel that these files declare; null if there is none. */
