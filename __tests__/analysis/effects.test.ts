@@ -175,6 +175,9 @@ describe('aliasing', () => {
     ['a global array and a pointer', '__device__ int g[4];\n__global__ void k(int *a) { g[0] = a[0]; }', true],
     ['swapped buffers', '__global__ void k(int *__restrict__ a, int *__restrict__ b, int n) { int *p = a; int *q = b; if (n) { int *t = p; p = q; q = t; } p[0] = q[1]; }', true],
     ['fields of one record in memory', 'struct P { int x; int y; }; __device__ P g;\n__global__ void k() { g.x = g.y; }', false],
+    ['two names of dynamic shared memory', '__global__ void k() { extern __shared__ int s[]; extern __shared__ float t[]; s[0] = (int)t[0]; }', true],
+    ['dynamic shared memory named in a callee', '__device__ int get() { extern __shared__ int q[]; return q[0]; } __global__ void k() { extern __shared__ float s[]; s[0] = get(); }', true],
+    ['a pointer that a lambda captures', '__global__ void k(int *__restrict__ a) { int *p = a; auto set = [=](int v) { p[0] = v; }; set(a[1]); }', true],
     ['reinterpreted', '__global__ void k(float *a) { ((int *)a)[1] = (int)a[0]; }', true],
   ])('%s', (_name, text, expected) => { expect(clash(text)).toBe(expected); });
 });

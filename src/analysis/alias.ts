@@ -52,12 +52,25 @@ function isObject(place: Place): boolean {
   return place.base !== null && !place.steps.includes('*');
 }
 
+/**
+ * Do two declarations name one object? All `extern __shared__` arrays of a kernel are one memory, whatever they are called and wherever they are
+ * declared; a name at namespace scope may be declared in several files.
+ */
+function sameObject(a: Place['base'], b: Place['base']): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || a === 'this' || b === 'this' || a.kind !== 'variable' || b.kind !== 'variable') return false;
+  if (a.dynamicShared && b.dynamicShared) return true;
+  const shared = (storage: string): boolean => storage === 'namespace' || storage === 'extern';
+  return a.name === b.name && shared(a.storage) && shared(b.storage);
+}
+
 export function placesAlias(a: Place, b: Place, grants: AliasGrants): boolean {
   const left = memory(a.space);
   const right = memory(b.space);
   if (left !== 'unknown' && right !== 'unknown' && left !== right) return false;
-  if (isObject(a) && isObject(b)) return a.base === b.base && stepsOverlap(a.steps, b.steps, a.base);
-  if ((a.hidden && isObject(a) && a.base !== b.base) || (b.hidden && isObject(b) && a.base !== b.base)) return false;
+  const same = sameObject(a.base, b.base);
+  if (isObject(a) && isObject(b)) return same && (a.base !== b.base || stepsOverlap(a.steps, b.steps, a.base));
+  if (!same && ((a.hidden && isObject(a)) || (b.hidden && isObject(b)))) return false;
   if (placeKey(a) === placeKey(b)) return true;
   if (a.base !== null && b.base !== null && a.base !== b.base) {
     if (a.restrict || b.restrict) return false;

@@ -430,7 +430,7 @@ class Collector {
     this.expression(value, 'address');
     const lambda = lambdaOf(value);
     if (lambda !== null) {
-      for (const argument of node.arguments) this.expression(argument, this.isLvalue(argument) ? 'address' : 'read');
+      node.arguments.forEach((argument, position) => this.expression(argument, lambda.parameters[position]?.type.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read'));
       const summary = lambdaSummary(lambda, this.context.program);
       if (summary === null) this.unknownCalls.add(node);
       else this.apply(summary, node);

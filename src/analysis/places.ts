@@ -225,7 +225,7 @@ function localFieldTargets(base: VariableDecl, place: Place, context: PlaceConte
 }
 
 /** Everything that is ever assigned to a pointer variable. */
-function variableTargets(decl: Variable, context: PlaceContext, visiting: ReadonlySet<Decl>): readonly Place[] {
+export function variableTargets(decl: Variable, context: PlaceContext, visiting: ReadonlySet<Decl> = new Set()): readonly Place[] {
   if (visiting.has(decl)) return [];
   const own: Place[] = decl.kind === 'parameter' ? [follow(objectPlace(decl, context), decl.type, context)] : [];
   const writes = context.index.writes.get(decl) ?? [];

@@ -12,7 +12,7 @@ import { strip } from './children.js';
 import { collectEffects, placeOfAccess, type EffectContext } from './effects.js';
 import type { Effects, Variable } from './facts.js';
 import { indexBody, indexFunction, isAutomatic } from './function-index.js';
-import { extend, placeKey, placesOf, targetsOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places.js';
+import { extend, placeKey, placesOf, targetsOf, UNKNOWN_PLACE, variableTargets, type Place, type PlaceContext } from './places.js';
 
 export interface Touch {
   readonly place: Place;
@@ -93,9 +93,12 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
     // A method that calls another one of its object without naming it.
     return [place];
   }
-  if (base === null || base.kind !== 'parameter') return [place];
-  const position = parameters.indexOf(base);
-  if (position < 0) return [place];
+  if (base === null || (base.kind !== 'parameter' && base.kind !== 'variable') || !isAutomatic(base)) return [place];
+  const position = base.kind === 'parameter' ? parameters.indexOf(base) : -1;
+  if (base.kind === 'variable' || position < 0) {
+    // Captured by a lambda: a pointer of the enclosing function stands for what that function made it point to.
+    return place.steps.startsWith('*') && base.type.kind === 'pointer' ? variableTargets(base, caller).map((target) => extend(target, place.steps.slice(1), place, caller)) : [place];
+  }
   const argument = call.arguments[position] ?? base.default;
   if (argument === null || base.pack) return [UNKNOWN_PLACE];
   if (base.type.kind === 'reference') {

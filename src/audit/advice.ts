@@ -18,7 +18,7 @@ const IF_ISSUE_LIMITED = 'a gain only where issue slots, not memory, limit the k
 
 function percent(share: number): string {
   const value = share * 100;
-  return `${value === 0 ? '0' : value < 0.01 ? value.toExponential(1) : value.toPrecision(2)}%`;
+  return `${value === 0 ? '0' : value < 0.01 ? value.toExponential(1) : value >= 10 ? Math.round(value) : value.toPrecision(2)}%`;
 }
 
 export function adviseOn(site: BranchSite, found: Classification, divergence: Divergence, cost: BranchCost, frame: Frame): Advice {
@@ -35,6 +35,7 @@ export function adviseOn(site: BranchSite, found: Classification, divergence: Di
         return divergence.rate < RARE ? leave(`trip counts of lanes differ by one at most; about ${percent(divergence.rate)} of the tests divide a warp`) : consider(`the end of the loop divides ${percent(divergence.rate)} of the warps`);
       }
       if (once) {
+        if (cost.cost.predicated && site.kind !== 'if') return leave('one test of a guard that runs once per thread');
         if (divergence.rate < NOT_WORTH_MENTIONING) return leave(`boundary of the work, once per thread: about ${percent(divergence.rate)} of the warps diverge`);
         if (divergence.rate < RARE) return leave(`boundary of the work, once per thread: ${percent(divergence.rate)} of the warps diverge (${divergence.how}), below 1/128`);
         // An extent that nothing tells is no ground for a rewrite: say from which size on it does not matter.

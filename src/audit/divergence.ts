@@ -12,6 +12,7 @@ import { argumentValues, gridFact, threadsOf } from '../analysis/launch-facts.js
 import { strip } from '../analysis/children.js';
 import type { Classification, Guard } from './classify.js';
 import { executionsOf, runsOnce, type Frame } from './frame.js';
+import { sourcesOf } from './sources.js';
 import type { BranchFinding } from './types.js';
 
 export interface Divergence extends Split {
@@ -88,6 +89,8 @@ function geometry(site: BranchSite, frame: Frame): Share {
     const assumed = facts.laneSetIn?.(site.condition, NOMINAL_1D) ?? null;
     if (assumed !== null) return { ...ofLaneSet(assumed), origin: 'assumed', how: 'exact lanes of an assumed block of 256×1×1' };
   }
+  const one = onePosition(site, frame);
+  if (one !== null) return one;
   if (isContiguous(site.condition)) {
     // `threadIdx.x < half`: a cut through the block leaves at most one warp with lanes on both sides.
     const warps = Math.max(1, Math.ceil((facts.block.value === null ? facts.block.maxThreads >= 256 ? 256 : facts.block.maxThreads : threadsOf(facts.block.value)) / WARP));
@@ -95,6 +98,25 @@ function geometry(site: BranchSite, frame: Frame): Share {
     return { p: 0.5, rate, someTrue: 0.5 + rate / 2, someFalse: 0.5 + rate / 2, origin: 'assumed', how: 'one cut through the block, in the middle (assumed)' };
   }
   return { ...independent(0.5, lanesOf(frame)), origin: 'assumed', how: 'half of the lanes, independently (assumed)' };
+}
+
+/** `x == k`, `x != k` for an index along one axis: one position of a block, and of one block only if block positions enter. */
+function onePosition(site: BranchSite, frame: Frame): Share | null {
+  const expr = strip(site.condition);
+  if (expr.kind !== 'binary' || (expr.op !== '==' && expr.op !== '!=')) return null;
+  const left = sourcesOf(expr.left, frame);
+  const right = sourcesOf(expr.right, frame);
+  const index = left.thread.size > 0 ? left : right;
+  const [axis, more] = [...index.thread];
+  if ((left.thread.size > 0) === (right.thread.size > 0) || axis === undefined || more !== undefined) return null;
+  const shape = frame.facts.block.value ?? nominalShape([{ axis, extent: null }]);
+  const inBlock = boundaryShare(shape, [{ axis, extent: 1 }]).rate;
+  const blocks = index.block ? Math.max(1, Math.ceil(nominalExtent(axis === 'x' ? 1 : 2) / shape[axis])) : 1;
+  const hit = 1 / shape[axis] / blocks;
+  const rate = inBlock / blocks;
+  const some = Math.min(1, Math.max(hit, rate));
+  const how = `one position along ${axis}${index.block ? ' of one block' : ''} (assumed)`;
+  return expr.op === '==' ? { p: hit, rate, someTrue: some, someFalse: 1 - Math.max(0, hit - rate), origin: 'assumed', how } : { p: 1 - hit, rate, someTrue: 1 - Math.max(0, hit - rate), someFalse: some, origin: 'assumed', how };
 }
 
 function isContiguous(condition: BranchSite['condition']): boolean {
