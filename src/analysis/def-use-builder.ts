@@ -519,6 +519,7 @@ class Builder {
       case 'macro': this.expression(node.expanded); return;
       case 'binary':
         if (node.op === '&&' || node.op === '||') {
+          this.controlOf.set(node, this.control);
           this.expression(node.left);
           this.lazily(node.left, node.op === '&&' ? 'then' : 'else', node.right, node);
         } else {
@@ -527,6 +528,7 @@ class Builder {
         }
         return;
       case 'conditional': {
+        this.controlOf.set(node, this.control);
         this.expression(node.condition);
         const outside = this.control;
         const thenControl = this.branch(node.condition, 'then', node);
@@ -641,6 +643,7 @@ class Builder {
   }
 
   private call(node: CallExpr): void {
+    this.controlOf.set(node, this.control);
     if (node.callee.kind === 'method') this.expression(node.callee.object);
     else if (node.callee.kind === 'value') this.expression(node.callee.value);
     for (const argument of node.arguments) this.expression(argument);

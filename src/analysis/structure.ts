@@ -32,6 +32,7 @@ export interface Assignment {
 
 export interface Structure {
   readonly function: FunctionDecl;
+  /** Made when first asked for. */
   readonly parents: ReadonlyMap<Node, Node>;
   readonly calls: readonly CallExpr[];
   readonly uses: ReadonlyMap<Variable, readonly RefExpr[]>;
@@ -113,8 +114,24 @@ function isLvalue(expr: Expr): boolean {
   return e.kind === 'ref' || e.kind === 'member' || e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'update' && e.prefix) || e.kind === 'assign';
 }
 
+function parentsBelow(body: Node | null): Map<Node, Node> {
+  const parents = new Map<Node, Node>();
+  const stack: Node[] = [];
+  const descend = (child: Node): void => {
+    const up = stack[stack.length - 1];
+    if (up !== undefined) parents.set(child, up);
+    stack.push(child);
+    forEachChild(child, descend);
+    stack.pop();
+  };
+  if (body !== null) descend(body);
+  return parents;
+}
+
 class Walk {
-  private readonly parents = new Map<Node, Node>();
+  /** The nodes around the one that is visited, outermost first. */
+  private readonly stack: Node[] = [];
+  private readonly descend = (child: Node): void => this.visit(child);
   private readonly calls: CallExpr[] = [];
   private readonly uses = new Map<Variable, RefExpr[]>();
   private readonly assignments: Assignment[] = [];
@@ -136,10 +153,10 @@ class Walk {
   run(): Structure {
     const body = this.fn.body;
     if (body !== null) this.visit(body);
-    // What an alias assigns, its root is assigned.
+    let parents: Map<Node, Node> | null = null;
     return {
-      function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments, assignedIn: this.assignedIn,
-      opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs,
+      function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
+      assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes,
     };
   }
@@ -151,10 +168,9 @@ class Walk {
       this.loopStack.push(loop);
       this.assignedIn.set(loop, new Set());
     }
-    forEachChild(node, (child) => {
-      this.parents.set(child, node);
-      this.visit(child);
-    });
+    this.stack.push(node);
+    forEachChild(node, this.descend);
+    this.stack.pop();
     if (loop !== null) this.loopStack.pop();
   }
 
@@ -209,7 +225,9 @@ class Walk {
   /** Follows an address upwards to what consumes it. */
   private kept(node: Expr, decl: Variable): void {
     let child: Node = node;
-    for (let up = this.parents.get(child); up !== undefined; up = this.parents.get(child)) {
+    for (let depth = this.stack.length - 1; depth >= 0; depth--) {
+      const up = this.stack[depth];
+      if (up === undefined) return;
       switch (up.kind) {
         case 'paren': case 'macro': child = up; continue;
         case 'cast': child = up; continue;

@@ -59,7 +59,7 @@ export class Explainer {
   constructor(private readonly state: Uniformity, private wanted: Wanted, private readonly beyond: Continue, private readonly depth = 0) {}
 
   text(node: Node): string {
-    const whole = this.state.env.unit.source.text.slice(node.span.start, node.span.end).split(/\s+/).join(' ');
+    const whole = this.state.env.unit.source.text.slice(node.span.start, Math.min(node.span.end, node.span.start + 4 * MAX_LENGTH)).split(/\s+/).join(' ');
     return whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH - 1)}…` : whole;
   }
 

@@ -165,6 +165,7 @@ export class Uniformity {
 
   /** Stores through pointers that may lead to the thread's own objects, here and in callees. */
   private collectStores(): void {
+    if (!this.handsOutAddresses()) return;
     for (const store of this.defUse.stores) {
       const address = placeTaint(store.target, this);
       if ((address & LOCAL) === 0) continue;
@@ -176,6 +177,11 @@ export class Uniformity {
       for (const argument of call.arguments) local |= taintOf(argument, this) & LOCAL;
       if (local !== 0) this.localStore |= callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL);
     }
+  }
+
+  /** Can a call get a pointer to one of the thread's own objects at all? */
+  private handsOutAddresses(): boolean {
+    return this.structure.addressed.size > 0 || (this.entry.self & LOCAL) !== 0 || this.entry.parameters.some((taint) => (taint & LOCAL) !== 0) || this.defUse.finals.get(this.defUse.self) !== undefined && this.function.owner !== null;
   }
 
   // ------------------------------------------------------------------------------------------------------------ queries
