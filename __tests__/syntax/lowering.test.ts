@@ -136,6 +136,27 @@ describe('expressions', () => {
 `);
   });
 
+  test('a scoped constant in parentheses before a sign is no type', async () => {
+    expect(await body('n = 2 * (S::E) + n; n = (S::E) - 1;', 'struct S { enum { E = 3 }; };')).toMatchInlineSnapshot(`
+"expression
+  assign = : int
+    ref n @parameter : int
+    binary + : int
+      binary * : int
+        literal 2 : int
+        paren : int
+          ref E @enumerator : int
+      ref n @parameter : int
+expression
+  assign = : int
+    ref n @parameter : int
+    binary - : int
+      paren : int
+        ref E @enumerator : int
+      literal 1 : int"
+`);
+  });
+
   test('comparisons that look like template arguments', async () => {
     expect(await body('if (n < m && m > (n)) return; if (n < 0 || n >= 3) return;')).not.toMatch(/assign|call|opaque/);
   });

@@ -4,7 +4,7 @@
 import type { MacroDefinition, Overlay, OverlayNote, Problem, SourceFile, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
 import { FileNames, Names, Scope } from './scope.js';
-import type { Decl, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
+import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
 import { UNKNOWN } from './types.js';
 
 /** For building nodes that are immutable once lowering is done. */
@@ -65,7 +65,9 @@ export interface Patch {
   readonly at: number;
   readonly length: number;
   readonly replacement: string;
-  readonly meaning: { readonly kind: 'cast'; readonly type: Type } | { readonly kind: 'operator'; readonly op: '<' };
+  readonly meaning: { readonly kind: 'cast'; readonly type: Type } | { readonly kind: 'operator'; readonly op: '<' }
+    /** What stood there is this expression. */
+    | { readonly kind: 'value'; readonly value: Expr };
 }
 
 /** Thrown to the root of the expression: the text must be parsed again with a patch. */

@@ -128,6 +128,8 @@ function lowerDescriptorValue(ctx: Lowering, node: Cst): Expr {
 function lowerLiteral(ctx: Lowering, node: Cst): Expr {
   const span = ctx.span(node);
   const text = ctx.slice(node);
+  const patch = ctx.patches.find((p) => p.at === node.start && p.meaning.kind === 'value');
+  if (patch?.meaning.kind === 'value') return patch.meaning.value;
   switch (node.type) {
     case 'number_literal': {
       // The grammar's numbers may carry a sign.
@@ -246,9 +248,21 @@ function lowerCast(ctx: Lowering, node: Cst): Expr {
   const typeNode = fieldChild(node, 'type');
   const value = fieldChild(node, 'value');
   if (typeNode === null || value === null) return ctx.opaque(node, 'cast');
-  // `(n) * x` with a value in the parentheses never comes here; `(T) {…}` does.
+  const named = valueInParentheses(ctx, node, typeNode, value);
+  if (named !== null) throw new NeedsPatch({ at: node.start, length: value.start - node.start, replacement: '1', meaning: { kind: 'value', value: named } });
   const type = descriptorType(ctx, typeNode);
   return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand: expression(ctx, value) };
+}
+
+/** `(S::constant) + n` reads as a cast of `+n`: the value in the parentheses, or null if it is a type indeed. */
+function valueInParentheses(ctx: Lowering, node: Cst, typeNode: Cst, operand: Cst): Expr | null {
+  if (operand.type !== 'unary_expression' && operand.type !== 'pointer_expression' && operand.type !== 'number_literal') return null;
+  const name = fieldChild(typeNode, 'type');
+  if (name?.type !== 'qualified_identifier' || typeNode.children.length !== 1 || isTypeName(ctx, name)) return null;
+  const value = expression(ctx, name);
+  if (value.kind !== 'ref' || value.decl === null) return null;
+  const close = node.children.find((child) => child.type === ')');
+  return { kind: 'paren', span: ctx.spanBetween(node.start, close?.end ?? name.end), type: value.type, inner: value };
 }
 
 function lowerCompoundLiteral(ctx: Lowering, node: Cst): Expr {
