@@ -170,7 +170,7 @@ function quotient(plus: Cpp, minus: Cpp, divisor: Cpp, divisorValue: bigint | nu
 }
 
 function isComplex(expr: Cpp): boolean {
-  return expr.kind === 'extreme' || expr.kind === 'binary';
+  return expr.kind === 'extreme' || expr.kind === 'binary' || (expr.kind === 'symbol' && !/^[\w.]+$/.test(expr.sym.text));
 }
 
 /** The largest of the polynomials (nearest change), or the smallest, with their common terms taken out. */

@@ -22,6 +22,8 @@ export interface Counter {
   readonly nonNegative: boolean;
   /** It moves one way and cannot wrap around on the way. */
   readonly monotone: boolean;
+  /** The head of the loop tests or steps it. */
+  readonly inHead: boolean;
   /** Where the loop changes it. */
   readonly updates: readonly Expr[];
   /** Its value on entry, if the head of a `for` gives it. */
@@ -77,6 +79,7 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head));
   return {
     variable, direction, updates, start: head.value,
+    inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
     nonNegative: startsAtZero,
     monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
   };

@@ -5,6 +5,7 @@
  */
 import { atLeast } from '../../src/analysis/facts.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
+import { doesNothing } from './range.js';
 import type { PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
@@ -27,10 +28,12 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const share = Math.min(0.6, saved / perIteration);
   const barriers = facts.effects(loop.body).barriers.length > 0;
   // With barriers the loop waits for shared memory and for the slowest warp; over many taps for its loads.
-  const visible = barriers ? 0.04 : 0.45 * Math.min(1, 40 / Math.max(trips * nested(context, plan), 1));
+  // A test on which all threads agree costs its issue slots only.
+  const agreed = plan.kind === 'range' && plan.uniformGuards ? 0.1 : 1;
+  const visible = agreed * (barriers ? 0.04 : 0.45 * Math.min(1, 40 / Math.max(trips * nested(context, plan), 1)));
   const speedup = round(1 + share * visible);
   const base = {
-    speedup, low: 1, high: round(1 + share * (barriers ? 0.1 : 1)), instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider: cost.provider,
+    speedup, low: 1, high: round(1 + share * agreed * (barriers ? 0.1 : 1)), instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider: cost.provider,
   };
   const copies = plan.kind === 'range' ? plan.runs.length : 2;
   const lines = (unit.source.line(loop.span.end) - unit.source.line(loop.span.start) + 1) * copies;
@@ -38,10 +41,15 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (laneBound && !ownLoopVaries(context, plan)) {
     return { ...base, speedup: Math.min(base.speedup, 0.99), low: 0.9, pays: false, reason: 'the bound differs between lanes, so that a warp would go through both runs where it agreed before' };
   }
+  if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions))) {
+    return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
+  }
   if (plan.kind === 'range' && facts.trips(loop).origin === 'constant' && plan.uniformGuards) {
     return { ...base, speedup: 1, low: 0.95, pays: false, reason: 'the compiler unrolls a loop with a constant number of iterations and decides the guard; a split at run time would keep it from that' };
   }
-  const reason = barriers
+  const reason = agreed < 1
+    ? 'all threads agree on the test, so that no warp diverges; its instructions leave the loop'
+    : barriers
     ? 'the guards leave the hot loop; a loop with barriers gains little by it'
     : 'the guards leave the hot loop; it gains as far as it is limited by instructions';
   return { ...base, pays: true, reason };

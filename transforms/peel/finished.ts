@@ -1,79 +1,78 @@
 /**
- * Recognises what peel has written: a loop beside which the same loop stands with guards left out. A run that keeps its guards is not
- * peeled again.
+ * Recognises what peel has written: runs that follow each other with one counter, or two versions in the arms of an `if`, one of which
+ * lacks the guards of the other. The one that keeps them is not peeled again.
  */
-import { isStmt, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
-import type { Stmt } from '../../src/syntax/tree.js';
+import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { Decl, Stmt } from '../../src/syntax/tree.js';
 import { codeOf } from '../lib/equality.js';
-import type { SourceFile } from '../../src/source/types.js';
+import { isPeelable, type PeelableLoop } from './counters.js';
+import type { Guard } from './guards.js';
 
-/** The loop beside this one that equals it up to guards; null if there is none. */
-export function finishedBeside(facts: FunctionFacts, loop: Loop): Loop | null {
-  for (const other of neighbours(facts, loop)) if (isPeeled(facts.unit.source, other, loop)) return other;
+/** The loop beside this one that does its work without the guards; null if there is none. */
+export function finishedBeside(facts: FunctionFacts, loop: PeelableLoop, guards: readonly Guard[]): PeelableLoop | null {
+  const { source } = facts.unit;
+  const texts = guards.map((guard) => codeOf(source, guard.comparison.span));
+  const lacks = (other: PeelableLoop): boolean => {
+    const code = codeOf(source, other.body.span);
+    return texts.every((text) => !code.includes(text));
+  };
+  for (const other of [...runsBeside(facts, loop), ...versionsBeside(facts, loop)]) if (lacks(other)) return other;
   return null;
 }
 
-/** Loops next to this one in its list of statements, and the loop that starts the other arm of the `if` it stands in. */
-function neighbours(facts: FunctionFacts, loop: Loop): readonly Loop[] {
+/** Loops in front of and behind this one that go on with its counter. */
+function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
   const parent = facts.parent(loop);
-  if (parent === null || !isStmt(parent)) return [];
-  const result: Loop[] = [];
-  if (parent.kind === 'compound') {
-    const index = parent.body.indexOf(loop);
-    for (const step of [-1, 1]) {
-      let at = index + step;
-      // Constants that a bound needs may stand between the runs.
-      while (parent.body[at]?.kind === 'declare') at += step;
-      const other = parent.body[at];
-      if (other !== undefined && isLoop(other)) result.push(other);
-    }
-  }
-  const arm: Node = parent.kind === 'compound' && parent.body.length === 1 ? parent : loop;
-  const branch = facts.parent(arm);
-  if (branch !== null && isStmt(branch) && branch.kind === 'if' && branch.else !== null) {
-    const other = firstOf(branch.then === arm ? branch.else : branch.then);
-    if (other !== null && isLoop(other)) result.push(other);
+  if (parent === null || parent.kind !== 'compound') return [];
+  const index = parent.body.indexOf(loop);
+  const result: PeelableLoop[] = [];
+  for (const step of [-1, 1]) {
+    let at = index + step;
+    // Constants that a bound needs may stand between the runs.
+    while (parent.body[at]?.kind === 'declare') at += step;
+    const other = parent.body[at];
+    if (other === undefined) continue;
+    for (const run of loopsOf(other)) if (step < 0 ? continues(facts, loop, run) : continues(facts, run, loop)) result.push(run);
   }
   return result;
 }
 
-function firstOf(stmt: Stmt): Stmt | null {
-  return stmt.kind === 'compound' ? (stmt.body.length === 1 ? stmt.body[0] ?? null : null) : stmt;
+/** The second loop starts where the first one stopped: no initialiser, the same counter, the same step. */
+function continues(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
+  if (second.kind !== first.kind || (second.kind === 'for' && second.init.kind !== 'empty')) return false;
+  const shared = testedIn(second);
+  return stepCode(facts, second) === stepCode(facts, first) && [...testedIn(first)].some((decl) => shared.has(decl));
 }
 
-function isLoop(stmt: Stmt): stmt is Loop {
-  return stmt.kind === 'for' || stmt.kind === 'while' || stmt.kind === 'do' || stmt.kind === 'range-for';
+function testedIn(loop: PeelableLoop): ReadonlySet<Decl> {
+  const decls = new Set<Decl>();
+  if (loop.condition !== null) walk(loop.condition, (node) => { if (node.kind === 'ref' && node.decl !== null) decls.add(node.decl); });
+  return decls;
 }
 
-function isPeeled(source: SourceFile, peeled: Loop, whole: Loop): boolean {
-  if (peeled.kind !== whole.kind) return false;
-  if (peeled.kind === 'for' && whole.kind === 'for') {
-    const steps = [peeled.step, whole.step].map((step) => (step === null ? '' : codeOf(source, step.span)));
-    if (steps[0] !== steps[1]) return false;
-  }
-  const few = tokensOf(codeOf(source, peeled.body.span));
-  const all = tokensOf(codeOf(source, whole.body.span));
-  return few.length < all.length + 2 && isThinned(few, all);
+/** What moves the counter: the step of a `for`, the last statement of another loop. */
+function stepCode(facts: FunctionFacts, loop: PeelableLoop): string {
+  const { source } = facts.unit;
+  if (loop.kind === 'for') return loop.step === null ? '' : codeOf(source, loop.step.span);
+  const last = loop.body.kind === 'compound' ? loop.body.body.at(-1) : loop.body;
+  return last === undefined ? '' : codeOf(source, last.span);
 }
 
-function tokensOf(code: string): readonly string[] {
-  return code.match(/\w+|[^\w\s]/g) ?? [];
+/** Loops with the same step in the other arm of the `if` whose arm this loop is. */
+function versionsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
+  const parent = facts.parent(loop);
+  const arm: Node = parent !== null && parent.kind === 'compound' && parent.body.length === 1 ? parent : loop;
+  const branch = facts.parent(arm);
+  if (branch === null || !isStmt(branch) || branch.kind !== 'if' || branch.else === null) return [];
+  const own = stepCode(facts, loop);
+  return loopsOf(branch.then === arm ? branch.else : branch.then).filter((other) => other.kind === loop.kind && stepCode(facts, other) === own);
 }
 
-/** True if `few` comes out of `all` by leaving tokens out; `true` and `false` may stand for what was left out. */
-function isThinned(few: readonly string[], all: readonly string[]): boolean {
-  let at = 0;
-  let missing = 0;
-  for (const token of few) {
-    let next = at;
-    while (next < all.length && all[next] !== token) next++;
-    if (next === all.length) {
-      if (token === 'true' || token === 'false') continue;
-      return false;
-    }
-    missing += next - at;
-    at = next + 1;
-  }
-  return missing + all.length - at > 0;
+/** The loop that a statement is, or the loops that runs of it were split into since. */
+function loopsOf(stmt: Stmt): readonly PeelableLoop[] {
+  if (stmt.kind === 'for' || stmt.kind === 'while') return isPeelable(stmt) ? [stmt] : [];
+  if (stmt.kind === 'compound') return stmt.body.flatMap(loopsOf);
+  if (stmt.kind === 'if' && stmt.else !== null) return [...loopsOf(stmt.then), ...loopsOf(stmt.else)];
+  return [];
 }

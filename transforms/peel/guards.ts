@@ -1,8 +1,9 @@
 /**
  * Guards of a loop: integer comparisons that stand, alone or in a chain of `&&`, `||` and `!`, where they decide a statement or a value.
  */
-import { isStmt, forEachChild, type Node } from '../../src/analysis/children.js';
+import { isStmt, forEachChild, strip, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
+import { conjunctsOf, describeLoop } from '../lib/loops.js';
 import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 
 export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!=';
@@ -58,7 +59,7 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     if (parent === null) return null;
     if (isStmt(parent)) {
       const owner = statementOwner(parent, chain);
-      if (owner === null) return null;
+      if (owner === null || (owner.kind === 'loop' && isOwnTest(facts, owner.node, chain, comparison))) return null;
       const skips = owner.kind === 'if' && leaves(owner.node.then) && owner.node.else === null;
       return { comparison, chain, owner, wanted: skips ? !wanted : wanted, inMacro };
     }
@@ -69,11 +70,35 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     } else if (parent.kind === 'binary' && (parent.op === '&&' || parent.op === '||')) {
       chain = parent;
     } else if (parent.kind === 'conditional' && parent.condition === chain) {
+      if (isBoundOfRun(facts, parent)) return null;
       return { comparison, chain, owner: { kind: 'ternary', node: parent }, wanted: isTrivial(parent.then) && !isTrivial(parent.else) ? !wanted : wanted, inMacro };
     } else {
       return { comparison, chain, owner: { kind: 'value', node: parent }, wanted, inMacro };
     }
   }
+}
+
+/** The comparison that an inner loop counts by, or its whole test. */
+function isOwnTest(facts: FunctionFacts, loop: Loop, chain: Expr, comparison: Comparison): boolean {
+  if (conjunctsOf(chain).length < 2) return true;
+  const induction = describeLoop(facts, loop);
+  return !induction.simple || strip(induction.test) === comparison;
+}
+
+/** `const int k_full = n > reach ? n - reach : 0;` as peel writes it: a constant that only tests of loops use. */
+function isBoundOfRun(facts: FunctionFacts, node: ConditionalExpr): boolean {
+  const parent = facts.parent(node);
+  if (parent === null || parent.kind !== 'declare' || node.else.kind !== 'literal') return false;
+  const decl = parent.variables.find((variable) => variable.init === node);
+  if (decl === undefined || decl.type.const !== true) return false;
+  const uses = facts.uses(decl);
+  return uses.length > 0 && uses.every((use) => {
+    for (let at: Node | null = use; at !== null && !isStmt(at); at = facts.parent(at)) {
+      const above = facts.parent(at);
+      if (above !== null && isStmt(above)) return (above.kind === 'for' || above.kind === 'while') && above.condition === at;
+    }
+    return false;
+  });
 }
 
 function statementOwner(parent: Stmt, chain: Expr): Owner | null {

@@ -10,6 +10,7 @@ import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { isRepeatable, type PeelableLoop } from './counters.js';
 import { finishedBeside } from './finished.js';
+import type { Guard } from './guards.js';
 import { isFree } from './names.js';
 import type { PeelProblem } from './range.js';
 import { visitLive, type Decisions } from './simplify.js';
@@ -28,7 +29,7 @@ export function problemObligations(context: TransformContext, problem: PeelProbl
   const { guard, id, text } = problem;
   const line = lineOf(context, guard.comparison);
   const said = `${excerpt(context.unit.source, guard.comparison)}: ${text}`;
-  const done = alreadyDone(context, problem.loop);
+  const done = alreadyDone(context, problem.loop, [guard]);
   const main = id === 'induction-simple' || id === 'operands-invariant' ? refuted(id, line, said, REMEDIES[id] ?? null) : unknown(id, line, said, REMEDIES[id] ?? null);
   return done.status === 'proved' ? [noGoto(context), main] : [noGoto(context), done, main];
 }
@@ -52,7 +53,7 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     boundScope(context, plan),
     inductionSimple(context, plan),
     exitsSkipRest(context, plan),
-    alreadyDone(context, loop),
+    alreadyDone(context, loop, guards),
     contractionStable(context, loop),
   ];
 }
@@ -144,10 +145,10 @@ function liveBreak(context: TransformContext, loop: PeelableLoop, decisions: Dec
   return found;
 }
 
-function alreadyDone(context: TransformContext, loop: PeelableLoop): Obligation {
-  const other = finishedBeside(context.facts, loop);
+function alreadyDone(context: TransformContext, loop: PeelableLoop, guards: readonly Guard[]): Obligation {
+  const other = finishedBeside(context.facts, loop, guards);
   const line = lineOf(context, loop);
-  if (other === null) return proved('already-done', line, 'no loop beside it equals it up to the guards');
-  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} is this one without the guards`);
+  if (other === null) return proved('already-done', line, 'no loop beside it does its work without the guards');
+  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} does this one's work without the guards`);
 }
 

@@ -15,7 +15,7 @@ import type { Guard } from './guards.js';
 import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import { integerType, Reader, variableKey } from './reading.js';
 import { follows, testForm } from './solve.js';
-import { valueOf, type Decisions } from './simplify.js';
+import { valueOf, visitLive, type Decisions } from './simplify.js';
 
 export interface RunTest {
   readonly side: '<' | '>=';
@@ -80,7 +80,7 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
   const usable: GuardClaims[] = [];
   let problem: PeelProblem | null = null;
   for (const guard of guards) {
-    if (!mentionsCounter(guard, counter)) {
+    if (!mentionsCounter(loop, guard, counter)) {
       reader.failure = null;
       const left = reader.read(guard.comparison.left);
       const right = reader.read(guard.comparison.right);
@@ -100,8 +100,10 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
     if (result.claims.earlyEmpty && result.claims.lateEmpty) continue;
     usable.push(result.claims);
   }
-  if (usable.length === 0) return problem;
-  return runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested }, usable);
+  if (usable.length === 0) return counter.inHead ? problem : null;
+  const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested }, usable);
+  // A guard that holds in every iteration is no boundary.
+  return plan.kind === 'range' && plan.runs.every((run) => run.test === null) ? null : plan;
 }
 
 function symbolOf(reader: Reader, counter: Counter): Sym | null {
@@ -124,11 +126,21 @@ function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
   return [subtract(behind, constant(1n))];
 }
 
-function mentionsCounter(guard: Guard, counter: Counter): boolean {
+/** True if a side is computed from the counter, also through variables that the loop declares. */
+function mentionsCounter(loop: PeelableLoop, guard: Guard, counter: Counter): boolean {
   let found = false;
+  const seen = new Set<Expr>();
   const visit = (expr: Expr): void => {
     switch (expr.kind) {
-      case 'ref': found ||= expr.decl === counter.variable; return;
+      case 'ref': {
+        found ||= expr.decl === counter.variable;
+        const init = expr.decl?.kind === 'variable' && expr.decl.span.start > loop.span.start && expr.decl.span.end < loop.span.end ? expr.decl.init : null;
+        if (init !== null && !seen.has(init)) {
+          seen.add(init);
+          visit(init);
+        }
+        return;
+      }
       case 'paren': visit(expr.inner); return;
       case 'macro': visit(expr.expanded); return;
       case 'cast': visit(expr.operand); return;
@@ -330,8 +342,22 @@ function diesWithLoop(context: TransformContext, loop: PeelableLoop): boolean {
   return [...effects.assigns].every((variable) => !facts.liveAfter(variable, loop));
 }
 
-function planOf(setting: Setting, runs: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
-  const { loop, counter, sym, nonNegative } = setting;
+/** Nothing but decided tests is left of the body. */
+export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {
+  let idle = true;
+  visitLive(facts, loop.body, decisions, (stmt) => {
+    if (stmt.kind === 'if') idle &&= valueOf(facts, stmt.condition, decisions) !== null;
+    else idle &&= stmt.kind === 'compound' || stmt.kind === 'empty';
+  });
+  return idle;
+}
+
+function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
+  const { context, loop, counter, sym, nonNegative } = setting;
+  // A last run that would do nothing is not written if nobody looks at the counter any more.
+  const last = all.at(-1);
+  const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions) && diesWithLoop(context, loop);
+  const runs = idle ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed,

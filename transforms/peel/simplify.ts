@@ -180,7 +180,8 @@ class Simplifier {
     // A line comment at the end of the block must not swallow what follows the block on its line.
     const comments = endsLine(source, node.span.end) || !source.text.slice(content.start, content.end).includes('//');
     if (kept.kind === 'compound' && inBlock && comments && (parent.body.length === 1 || !kept.body.some((stmt) => stmt.kind === 'declare'))) {
-      const from = startsLine(source, content.start) ? indentAt(source, content.start) : indentAt(source, kept.span.start);
+      const lead = kept.body.find((stmt) => startsLine(source, statementStart(stmt)));
+      const from = lead === undefined ? indentAt(source, kept.span.start) : indentAt(source, statementStart(lead));
       return [{ span: node.span, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) }];
     }
     const from = indentAt(source, kept.span.start);

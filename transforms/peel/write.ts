@@ -21,6 +21,7 @@ import type { PeelableLoop } from './counters.js';
 import type { RangePlan, Run, RunTest } from './range.js';
 import { integerType } from './reading.js';
 import { namerFor, prefersUnderscores } from './names.js';
+import { add, constant, constantValue, equal, symbol, symbolsOf } from './polynomial.js';
 import { simplify } from './simplify.js';
 import type { VersionPlan } from './version.js';
 
@@ -54,6 +55,8 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const { test } = run;
     const same = written.find((other) => sameBound(other.test, test));
     if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
+    const inclusive = inclusiveBound(plan, test);
+    if (inclusive !== null) { tests.push(`${plan.sym.text} ${test.side === '<' ? '<=' : '>'} ${inclusive}`); continue; }
     const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test));
     if (bound === null || !comparable(plan, test, bound.value)) return null;
     const value = plain(plan, bound.value);
@@ -69,6 +72,16 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     tests.push(`${plan.sym.text} ${test.side} ${text}`);
   }
   return { declarations, tests, names };
+}
+
+/** `t <= last` in place of `t < last + 1`, which may overflow: a signed name, compared with a signed counter. */
+function inclusiveBound(plan: RangePlan, { changes }: RunTest): string | null {
+  const [change] = changes;
+  const type = integerType(plan.counter.variable.type);
+  if (change === undefined || changes.length !== 1 || type === null || !type.signed || constantValue(change.divisor) !== 1n) return null;
+  const [sym, more] = symbolsOf(change.level);
+  if (sym === undefined || more !== undefined || !sym.type.signed || !/^\w+$/.test(sym.text)) return null;
+  return equal(change.level, add(symbol(sym), constant(1n))) ? sym.text : null;
 }
 
 function clamps(plan: RangePlan, test: RunTest): boolean {
@@ -136,15 +149,10 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const reads = readsOf(context, plan, region);
   const file = source.realPath;
   const heads = runs.map((run, i) => headOf(context, plan, run, texts.tests[i] ?? null, i, runs.length));
-  const only = runs.length === 1 ? runs[0] : undefined;
-  if (only !== undefined) {
-    const edits = [...(heads[0] ?? []), ...simplify(context.facts, loop.body, only.decisions)];
-    return { edits: edits.map(({ span, text }) => ({ file, span, text })), reads };
-  }
-  const moved = headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
+  const moved = runs.length > 1 && headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
   const parent = context.facts.parent(loop);
   const inList = parent !== null && parent.kind === 'compound';
-  const braces = !inList || (moved.length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
+  const braces = (!inList && (moved.length > 0 || texts.declarations.length > 0 || runs.length > 1)) || (moved.length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
   // What stands where the loop stood: the last run that keeps all guards, else the last.
   const keeps = runs.map((run) => run.decisions.size === 0);
   const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
