@@ -65,7 +65,7 @@ describe('host expressions', () => {
     ['(n + 255) / 256', { value: 4 }], ['n % 7 + 2 * 3', { value: 12 }], ['-n / 3', { value: -333 }], ['n > 10 ? 1 : 2', { value: 1 }], ['(size_t)n * 4', { value: 4000 }], ['!(n == 0) && n < 5 || 1', { value: 1 }],
     ['dim3((n + 15) / 16, 2)', { value: [63, 2, 1] }], ['n / 2, 3', { value: [500, 3, 1] }], ['p + n', { address: 8096 }], ['min(n, 5) << 2', { value: 20 }], ['1.5f * 2', { value: 3, floating: true }], ['0x10u + 077', { value: 79 }],
   ])('%s', (text, expected) => {
-    expect(evaluateHost(text, names)).toMatchObject(expected as object);
+    expect(evaluateHost(text, names)).toMatchObject(expected as Record<string, unknown>);
   });
   test.each(['n +', 'q', 'f(n)', 'n / 0', '(n', 'n $ 2'])('%s is refused', (text) => {
     expect(() => evaluateHost(text, names)).toThrow();

@@ -12,6 +12,7 @@ export interface Exchange {
   readonly wide: boolean;
   readonly single: boolean;
   readonly unsigned: boolean;
+  readonly real: boolean;
   readonly put: (lane: number, value: Wide) => void;
   readonly badSource: (lane: number, source: number) => void;
 }
@@ -51,8 +52,38 @@ export function combine(x: Exchange): void {
       return;
     }
     case 'shfl': case 'shfl_up': case 'shfl_down': case 'shfl_xor': return shuffle(x);
-    default: return reduce(x);
+    default: return x.op.startsWith('group_') ? butterfly(x) : reduce(x);
   }
+}
+
+/** `cg::reduce` over a tile: pairs at halving distance, so that every lane has the same value. */
+function butterfly(x: Exchange): void {
+  const op = x.op.replace('group_', '');
+  const width = x.width(31 - Math.clz32(x.group & -x.group));
+  let values: Wide[] = [];
+  each(x.group, (l) => { values[l] = x.value(l); });
+  const round = (v: Wide): Wide => (x.wide || typeof v === 'bigint' ? v : x.single ? Math.fround(v) : x.real ? v : x.unsigned ? v >>> 0 : v | 0);
+  const apply = (a: Wide, b: Wide): Wide => {
+    switch (op) {
+      case 'plus': return round(x.wide ? (x.unsigned ? addU(a, b) : addI(a, b)) : Number(a) + Number(b));
+      case 'less': return b < a ? b : a;
+      case 'greater': return b > a ? b : a;
+      case 'bit_and': return round(Number(a) & Number(b));
+      case 'bit_or': return round(Number(a) | Number(b));
+      default: return round(Number(a) ^ Number(b));
+    }
+  };
+  for (let o = width >> 1; o > 0; o >>= 1) {
+    const next: Wide[] = [];
+    each(x.group, (l) => {
+      const own = values[l] ?? 0;
+      const other = (x.group >>> (l ^ o) & 1) !== 0 ? values[l ^ o] : undefined;
+      // The lower lane's value stands left, so that both compute one sum.
+      next[l] = other === undefined ? own : (l & o) === 0 ? apply(own, other) : apply(other, own);
+    });
+    values = next;
+  }
+  each(x.group, (l) => x.put(l, values[l] ?? 0));
 }
 
 function reduce(x: Exchange): void {

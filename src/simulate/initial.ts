@@ -56,6 +56,6 @@ function put(view: DataView, at: number, type: SimType, init: Expr, env: Env): b
       const folded = evaluate(e, env);
       return (e.kind === 'literal' && e.value === null) || (folded !== null && Number(folded.value) === 0);
     }
-    case 'void': case 'callable': case 'reference': return false;
+    case 'void': case 'callable': case 'reference': case 'group': return false;
   }
 }

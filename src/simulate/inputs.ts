@@ -181,7 +181,7 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
         give(parameter.name, type, segment.base);
         break;
       }
-      case 'array': case 'reference': case 'void': case 'callable': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
+      case 'array': case 'reference': case 'void': case 'callable': case 'group': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
     }
   }
   return { values: chosen, arrays: () => makers.map((m) => m()), buffers, scalars };

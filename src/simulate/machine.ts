@@ -173,13 +173,17 @@ export class Machine extends Memory {
 
   turn(site: number): void {
     this.#turns++;
-    if ((this.#turns & 1023) === 0 && Date.now() > this.#deadline) {
+    if ((this.#turns & 63) === 0) {
       this.site = site;
-      throw new RunAborted('loop-budget', `the run takes longer than ${this.options.timeBudget / 1000} s`, this.place);
+      this.checkTime();
     }
     if (this.#turns <= this.options.turnBudget) return;
     this.site = site;
     throw new RunAborted('loop-budget', `a loop goes on after ${this.options.turnBudget} turns of all warps together: it may not end`, this.place);
+  }
+
+  checkTime(): void {
+    if (Date.now() > this.#deadline) throw new RunAborted('loop-budget', `the run takes longer than ${this.options.timeBudget / 1000} s`, this.place);
   }
 
   switches(): boolean {

@@ -39,7 +39,10 @@ export function resolve(type: Type, env: Env): SimType {
       return type.volatile === true ? { ...t, volatile: true } : t;
     }
     case 'pointer': return pointerTo(resolvePointee(type.to, env));
-    case 'reference': return { k: 'reference', to: resolve(type.to, env) };
+    case 'reference': {
+      const to = resolve(type.to, env);
+      return to.k === 'group' ? to : { k: 'reference', to };
+    }
     case 'array': {
       const length = type.length === null ? null : evaluate(type.length, env);
       if (type.length !== null && length === null) throw new Unsupported('array length that is not constant', type.length.span);
@@ -56,12 +59,31 @@ export function resolve(type: Type, env: Env): SimType {
     case 'function': return VOID;
     case 'dependent': {
       const name = type.decl?.name ?? type.text;
-      const found = env.types.get(name);
-      if (found !== undefined) return found;
+      const found = env.types.get(name) ?? groupNamed(type.text, env);
+      if (found !== undefined && found !== null) return found;
       throw new Unsupported(`type ${type.text === '' ? name : type.text} depends on a template parameter`, null);
     }
-    case 'unknown': throw new Unsupported(`unknown type ${type.text}`, null);
+    case 'unknown': {
+      const group = groupNamed(type.text, env);
+      if (group !== null) return group;
+      const short = SHORT_NAMES.get(type.text.replace(/\bconst\b/g, '').trim());
+      if (short !== undefined) return { k: 'scalar', s: short };
+      throw new Unsupported(`unknown type ${type.text}`, null);
+    }
   }
+}
+
+/** Short names that system headers (or HIP's) define and that are not read here. */
+const SHORT_NAMES: ReadonlyMap<string, Scalar> = new Map([['uchar', 'u8'], ['ushort', 'u16'], ['uint', 'u32'], ['ulong', 'u64'], ['u_char', 'u8'], ['u_int', 'u32']]);
+
+/** Types of <cooperative_groups.h>, which is not read: a block, a tile of a fixed number of lanes. */
+function groupNamed(text: string, env: Env): SimType | null {
+  const name = text.replace(/\bconst\b/g, '').trim().replace(/^(::)?(cooperative_groups::|cg::)/, '');
+  if (name === 'thread_block') return { k: 'group', size: null };
+  const tile = /^thread_block_tile<\s*(\w+)/.exec(name)?.[1];
+  if (tile === undefined) return null;
+  const size = /^\d+$/.test(tile) ? Number(tile) : Number(env.values.get(tile)?.value ?? 0);
+  return size >= 1 && size <= 32 ? { k: 'group', size } : null;
 }
 
 /** Pointers to types that are not known stay usable as addresses. */

@@ -69,6 +69,7 @@ export function runGrid(D: Machine, launch: GridLaunch): void {
     // In the plain schedule `turn` moves on only when a warp gives way.
     const warp = launch.scheduleSeed === 0 ? runnable[turn % runnable.length] : runnable[Math.floor(launch.random() * runnable.length)];
     if (warp === undefined) throw new Error('internal: no warp');
+    D.checkTime();
     D.current = warp;
     D.races.warp = warp;
     if (!launch.generator) {

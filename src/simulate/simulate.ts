@@ -7,15 +7,17 @@
  * nothing was shown.
  */
 import type { FileSpan } from '../source/types.js';
-import type { Expr, FunctionDecl, Program, Stmt, TemplateArgument } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, Launch, Program, Stmt, TemplateArgument } from '../syntax/tree.js';
 import { Compiler, type BranchKind, type CompiledKernel } from './codegen/compiler.js';
 import { RunAborted, type Fault } from './faults.js';
 import { prepareGlobals, prepareInputs, type Arguments, type Buffer } from './inputs.js';
 import { Machine, randomSource, type BranchCounts } from './machine.js';
 import { MATH } from './math.js';
-import { bindTemplate, EMPTY_ENV, type Env } from './resolve.js';
+import { deduce } from './codegen/calls.js';
+import type { ConstantValue } from './constants.js';
+import { bindTemplate, EMPTY_ENV, resolve, type Env } from './resolve.js';
 import { runGrid, type GridLaunch } from './schedule.js';
-import { sizeOf, Unsupported } from './types.js';
+import { sizeOf, Unsupported, type SimType } from './types.js';
 import { usageOf, type Usage } from './usage.js';
 import * as values from './values.js';
 
@@ -101,9 +103,12 @@ const HELPERS = { ...values, m: MATH };
 /** The environment of a kernel template: the given arguments, else those of the first launch that has some, else plain guesses. */
 export function kernelEnvironment(program: Program, kernel: FunctionDecl, given: readonly TemplateArgument[] | undefined): Env {
   if (kernel.template === null) return EMPTY_ENV;
-  const launch = program.launchesOf(kernel).find((l) => l.templateArguments !== null && l.templateArguments.length > 0);
-  const args = given ?? launch?.templateArguments ?? [];
-  const env = bindTemplate(kernel.template, args, EMPTY_ENV);
+  let env = EMPTY_ENV;
+  if (given !== undefined) env = bindTemplate(kernel.template, given, EMPTY_ENV);
+  else for (const launch of program.launchesOf(kernel)) {
+    env = launchEnvironment(kernel, launch);
+    if (kernel.template.every((p) => env.types.has(p.name) || env.values.has(p.name))) break;
+  }
   const types = new Map(env.types);
   const numbers = new Map(env.values);
   for (const p of kernel.template) {
@@ -113,6 +118,35 @@ export function kernelEnvironment(program: Program, kernel: FunctionDecl, given:
     if (p.sort === 'template') throw new Unsupported('a kernel with a template template parameter', p.span, p.file);
   }
   return { types, values: numbers };
+}
+
+/** What a launch says about the template parameters: its explicit arguments, and what its arguments deduce. */
+function launchEnvironment(kernel: FunctionDecl, launch: Launch): Env {
+  const parameters = kernel.template ?? [];
+  const types = new Map<string, SimType>();
+  const values = new Map<string, ConstantValue>();
+  for (const [i, p] of parameters.entries()) {
+    const arg = launch.templateArguments?.[i];
+    if (arg === undefined) continue;
+    try {
+      const bound = bindTemplate([p], [arg], EMPTY_ENV);
+      for (const [name, t] of bound.types) types.set(name, t);
+      for (const [name, v] of bound.values) values.set(name, v);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error; // depends on a template of the host
+    }
+  }
+  const names = new Set(parameters.map((p) => p.name));
+  for (const [i, p] of kernel.parameters.entries()) {
+    const given = launch.arguments[i];
+    if (given === undefined) continue;
+    try {
+      deduce(p.type, resolve(given.type, EMPTY_ENV), names, types, values);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+    }
+  }
+  return { types, values };
 }
 
 /** Throws `Unsupported`. */

@@ -15,7 +15,10 @@ export interface VoidType { readonly k: 'void' }
 export interface CallableType { readonly k: 'callable'; readonly id: number }
 export interface ReferenceType { readonly k: 'reference'; readonly to: SimType }
 
-export type SimType = ScalarType | PointerType | RecordType | ArrayType | VoidType | CallableType | ReferenceType;
+/** A cooperative group: a tile of `size` lanes, or the block (null). Known statically, no run-time representation. */
+export interface GroupType { readonly k: 'group'; readonly size: number | null }
+
+export type SimType = ScalarType | PointerType | RecordType | ArrayType | VoidType | CallableType | ReferenceType | GroupType;
 
 export interface FieldLayout { readonly name: string; readonly decl: VariableDecl | null; readonly type: SimType; readonly offset: number }
 
@@ -78,7 +81,7 @@ export function sizeOf(type: SimType): number {
       if (type.length === null) throw new Unsupported('array of unknown length', null);
       return sizeOf(type.of) * type.length;
     case 'void': return 1; // GNU arithmetic on void pointers
-    case 'callable': return 1;
+    case 'callable': case 'group': return 1;
   }
 }
 
@@ -88,7 +91,7 @@ export function alignOf(type: SimType): number {
     case 'pointer': case 'reference': return 8;
     case 'record': return type.layout.align;
     case 'array': return alignOf(type.of);
-    case 'void': case 'callable': return 1;
+    case 'void': case 'callable': case 'group': return 1;
   }
 }
 
@@ -101,6 +104,7 @@ export function typeKey(type: SimType): string {
     case 'array': return `${typeKey(type.of)}[${type.length ?? ''}]`;
     case 'void': return 'void';
     case 'callable': return `callable${type.id}`;
+    case 'group': return `group${type.size ?? ''}`;
   }
 }
 
@@ -120,7 +124,7 @@ export function leaves(type: SimType, base = 0, out: { offset: number; type: Sca
       break;
     }
     case 'void': out.push({ offset: base, type: U8 }); break;
-    case 'callable': case 'reference': break;
+    case 'callable': case 'reference': case 'group': break;
   }
   return out;
 }

@@ -206,7 +206,7 @@ export class Warp implements RaceWarp {
     const of = (l: number): Arrival => arrivals.find((a) => a.lanes >>> l & 1) ?? first;
     combine({
       op: first.op, mask, group, value: (l) => of(l).value?.[l] ?? 0, lane: (l) => Number(of(l).lane?.[l] ?? 0), width: (l) => (of(l).width === null ? 32 : Number(of(l).width?.[l] ?? 32)),
-      wide: Array.isArray(first.value), single: first.result instanceof Float32Array, unsigned: first.result instanceof Uint32Array,
+      wide: Array.isArray(first.value), single: first.result instanceof Float32Array, unsigned: first.result instanceof Uint32Array, real: first.result instanceof Float64Array,
       put: (l, v) => { const r = of(l).result; if (r !== null) (r as Wide[])[l] = v; },
       badSource: (l, source) => {
         const exited = (this.born >>> source & 1) !== 0 && (this.live >>> source & 1) === 0;

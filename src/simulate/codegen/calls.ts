@@ -7,6 +7,8 @@ import { builtinCall } from './builtin-calls.js';
 import type { FunctionContext, Slot } from './context.js';
 import { expression, staticType } from './expression.js';
 import { initialise } from './construct.js';
+import { groupFunction, groupMethod } from './groups.js';
+import { vectorOperator } from './vector-operators.js';
 import { inlineLambda } from './lambdas.js';
 import { convert, type Val } from './operators.js';
 import { isPlace, materialised, placeOf } from './places.js';
@@ -19,11 +21,21 @@ export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'c
     case 'function': return callFunction(ctx, callee.candidates, e.arguments, e.templateArguments, null, e);
     case 'method': return callMethod(ctx, callee, e);
     case 'value': return callValue(ctx, callee.value, e);
-    case 'unknown': return ctx.unsupported(`call of unknown function ${callee.name}`, e.span);
+    case 'unknown': {
+      const group = groupFunction(ctx, e, callee.name);
+      if (group !== null) return group;
+      const vector = vectorOperator(ctx, e, callee.name);
+      if (vector !== null) return vector;
+      return ctx.unsupported(`call of unknown function ${callee.name}`, e.span);
+    }
   }
 }
 
 function callMethod(ctx: FunctionContext, callee: Extract<Callee, { kind: 'method' }>, e: Extract<Expr, { kind: 'call' }>): Val {
+  if (callee.candidates.length === 0 && !callee.arrow) {
+    const group = groupMethod(ctx, callee.object, callee.name, e);
+    if (group !== null) return group;
+  }
   let address: string;
   let record: SimType;
   if (callee.arrow) {
@@ -92,11 +104,12 @@ function suits(parameter: SimType, argument: SimType): number {
   if (p.k === 'scalar' && a.k === 'pointer') return p.s === 'bool' ? 1 : 0;
   if (p.k === 'callable' && a.k === 'callable') return p.id === a.id ? 3 : 0;
   if (p.k === 'record') return 1;
+  if (p.k === 'group') return a.k === 'group' ? 2 : 0;
   return 0;
 }
 
 /** Binds template parameters by the type of an argument. False if the shapes do not match. */
-function deduce(parameter: Type, argument: SimType, names: ReadonlySet<string>, types: Map<string, SimType>, values: Map<string, ConstantValue>): boolean {
+export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<string>, types: Map<string, SimType>, values: Map<string, ConstantValue>): boolean {
   switch (parameter.kind) {
     case 'dependent': {
       const name = parameter.decl?.name ?? parameter.text;

@@ -71,7 +71,7 @@ function valueType(ctx: FunctionContext, v: Val, e: Expr): SimType {
   return ctx.unsupported('a collective on a struct', e.span);
 }
 
-function finish(ctx: FunctionContext, site: number, op: string, mask: string, value: string, lane: string, width: string, result: string): void {
+export function finish(ctx: FunctionContext, site: number, op: string, mask: string, value: string, lane: string, width: string, result: string): void {
   ctx.emit(`D.site=${site};if(!W.collective(${op},${ctx.mask},${mask},${value},${lane},${width},${result}))yield* W.arrival();`);
 }
 

@@ -118,7 +118,7 @@ export function initialise(ctx: FunctionContext, address: string, type: SimType,
       }
       return ctx.unsupported('initialisation of an array', e.span);
     }
-    case 'reference': case 'void': case 'callable': throw new Unsupported(`initialisation of a ${type.k}`, e.span);
+    case 'reference': case 'void': case 'callable': case 'group': throw new Unsupported(`initialisation of a ${type.k}`, e.span);
   }
 }
 

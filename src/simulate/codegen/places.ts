@@ -217,7 +217,7 @@ export function load(_ctx: FunctionContext, place: Place): Val {
     return { t: slot.t, js: slot.set === null ? read : `(${slot.set}>>>l&1?${read}:D.unset(${read},l,${JSON.stringify(slot.name)}))` };
   }
   if (place.t.k === 'record' || place.t.k === 'array') return { t: place.t, js: place.address };
-  if (place.t.k === 'callable' || place.t.k === 'void') throw new Unsupported('a value without representation', null);
+  if (place.t.k === 'callable' || place.t.k === 'void' || place.t.k === 'group') throw new Unsupported('a value without representation', null);
   return { t: place.t, js: `D.ld${accessName(place.t)}(${place.address},l,${place.volatile ? 1 : 0})` };
 }
 

@@ -1,6 +1,7 @@
 /** Questions about whole functions that must be answered before their code is generated. */
 import { builtin } from '../../cuda/builtins.js';
 import { strip, type Decl, type Expr, type FunctionDecl } from '../../syntax/tree.js';
+import { isGroupFunction } from './groups.js';
 import { walkStmt } from '../walk.js';
 
 const yields = new WeakMap<FunctionDecl, boolean>();
@@ -31,7 +32,9 @@ function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callee
             else found = true;
             break;
           }
-          case 'unknown': break;
+          case 'unknown':
+            if (isGroupFunction(e.callee.name)) found = true;
+            break;
         }
         for (const a of e.arguments) {
           const x = strip(a);

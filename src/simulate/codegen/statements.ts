@@ -186,7 +186,8 @@ function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
       return resolve(v.type, ctx.env);
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
-      if (v.type.kind === 'unknown' && !/\b(auto|decltype)\b/.test(v.type.text)) throw error;
+      // `auto` has no text of its own.
+      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype)\b/.test(v.type.text)) throw error;
       const t = staticType(ctx, v.init);
       return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
     }
