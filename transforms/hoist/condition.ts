@@ -3,8 +3,8 @@
  * runs, has no effects, and cannot fault where it would not have been evaluated.
  */
 import { isStmt, walk } from '../../src/analysis/children.js';
-import type { Effects, Loop, MemoryAccess } from '../../src/analysis/facts.js';
-import type { Decl, Expr, Stmt } from '../../src/syntax/tree.js';
+import type { Effects, Fact, Loop, MemoryAccess } from '../../src/analysis/facts.js';
+import type { CallExpr, Decl, Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import { assumed, excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -32,13 +32,13 @@ export function atRunTime(context: TransformContext, branch: Branch): Obligation
   return proved(id, line, 'the condition is decided when the kernel runs');
 }
 
-/** The value is known when the kernel (or its instantiation) is compiled. */
-function decidedByCompiler(context: TransformContext, test: Expr): boolean {
+/** The value is known when the kernel (or its instantiation) is compiled, given that those of `known` are. */
+export function decidedByCompiler(context: TransformContext, test: Expr, known: ReadonlySet<Decl> = new Set()): boolean {
   if (context.facts.constant(test) !== null) return true;
   let fixed = true;
   walk(test, (node) => {
     if (isStmt(node)) fixed = false;
-    else if (node.kind === 'ref') fixed &&= node.decl !== null && fixedDecl(context, node.decl);
+    else if (node.kind === 'ref') fixed &&= node.decl !== null && (known.has(node.decl) || fixedDecl(context, node.decl));
     else if (node.kind !== 'literal' && node.kind !== 'paren' && node.kind !== 'macro' && node.kind !== 'unary' && node.kind !== 'binary' && node.kind !== 'conditional'
       && node.kind !== 'cast' && node.kind !== 'sizeof') fixed = false;
     else if (node.kind === 'unary' && (node.op === '*' || node.op === '&')) fixed = false;
@@ -69,7 +69,7 @@ export function conditionInvariant(context: TransformContext, evaluated: readonl
   for (const expr of evaluated) {
     const local = declaredInside(expr, inside, head);
     if (local !== null) return refuted(id, lineOf(context, expr), `${local.name} is declared in the loop`, `declare ${local.name} in front of the loop if its value is the same in every iteration`);
-    const fact = context.facts.invariant(expr, loop);
+    const fact = invariance(context, expr, loop);
     if (!fact.value) {
       const pair = aliasOnly(context, expr, loop);
       if (pair !== null) {
@@ -88,6 +88,45 @@ export function conditionInvariant(context: TransformContext, evaluated: readonl
   if (aliased !== null) return aliased;
   const first = evaluated[0];
   return provedUnder(id, first === undefined ? 0 : lineOf(context, first), 'the condition has one value all the while the loop runs', { under: [...new Set(under)] });
+}
+
+/**
+ * Invariance, calls looked through: a call of visible functions that read no memory and have no effects gives one value for one list of
+ * arguments, so it is invariant if they are.
+ */
+export function invariance(context: TransformContext, expr: Expr, loop: Loop): Fact<boolean> {
+  const direct = context.facts.invariant(expr, loop);
+  if (direct.value) return direct;
+  const parts: Fact<boolean>[] = [];
+  const visit = (node: Expr): boolean => {
+    const own = context.facts.invariant(node, loop);
+    if (own.value) {
+      parts.push(own);
+      return true;
+    }
+    switch (node.kind) {
+      case 'paren': return visit(node.inner);
+      case 'cast': return visit(node.operand);
+      case 'unary': return node.op !== '*' && node.op !== '&' && visit(node.operand);
+      case 'binary': return visit(node.left) && visit(node.right);
+      case 'conditional': return visit(node.condition) && visit(node.then) && visit(node.else);
+      case 'call': return isFunctionOfArguments(context, node) && node.arguments.every(visit);
+      default: return false;
+    }
+  };
+  if (!visit(expr)) return direct;
+  return { value: true, because: direct.because, under: [...new Set(parts.flatMap((part) => part.under))], reads: parts.flatMap((part) => part.reads) };
+}
+
+/** All functions that the call may reach are visible, read no memory but their parameters and do nothing but return a value. */
+function isFunctionOfArguments(context: TransformContext, call: CallExpr): boolean {
+  if (call.callee.kind !== 'function' || !call.callee.candidates.every((callee) => callee.body !== null && callee.parameters.every((parameter) => isScalar(parameter.type)))) return false;
+  const effects = context.facts.effects(call);
+  return effects.accesses.length === 0 && impurity(effects) === null;
+}
+
+function isScalar(type: Type): boolean {
+  return type.kind === 'bool' || type.kind === 'int' || type.kind === 'float' || type.kind === 'enum';
 }
 
 /**
@@ -128,12 +167,23 @@ function declaredInside(expr: Expr, inside: ReadonlySet<Decl>, head: readonly De
 export function conditionPure(context: TransformContext, evaluated: readonly Expr[]): Obligation {
   const id = 'condition-pure';
   for (const expr of evaluated) {
+    if (readsVolatile(expr)) return refuted(id, lineOf(context, expr), 'the condition reads a volatile variable', 'copy it into a variable in front of the loop');
     const effects = context.facts.effects(expr);
     const impure = impurity(effects);
     if (impure !== null) return (effects.opaque.length + effects.unknownCalls.length > 0 ? unknown : refuted)(id, lineOf(context, expr), `the condition ${impure}`, 'evaluate it into a variable in front of the loop');
   }
   const first = evaluated[0];
   return proved(id, first === undefined ? 0 : lineOf(context, first), 'evaluating the condition has no effect');
+}
+
+function readsVolatile(expr: Expr): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (!isStmt(node) && node.type.volatile === true) found = true;
+    if (node.kind === 'ref' && node.decl !== null && (node.decl.kind === 'variable' || node.decl.kind === 'parameter') && node.decl.type.volatile === true) found = true;
+    return !found;
+  });
+  return found;
 }
 
 /** What evaluating does besides giving a value; null if nothing. */

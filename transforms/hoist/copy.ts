@@ -8,6 +8,7 @@ import { walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { DeclareStmt, Expr, IfStmt, Stmt, SwitchArm, Type } from '../../src/syntax/tree.js';
+import { declaredIn } from '../lib/common-obligations.js';
 import {
   blockText, commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, startsLine, statementStart, styleOf, wholeLines, withTrailingComments,
   type Replacement, type Shift,
@@ -93,7 +94,7 @@ function inList(copier: Copier, list: readonly Stmt[], shift: Shift, block: Stmt
     const dropped = jump !== null && last !== undefined ? { start: extent.start, end: extentOf(copier.source, last).end } : extent;
     const text = listText(copier, kept, shift, indentAt(copier.source, extent.start), namesAround(block, loop, list, stmt, rest), rest.length > 0);
     if (text === null) result.push(removal(copier.source, dropped));
-    else result.push({ span: dropped, text });
+    else result.push({ span: dropped, text: onItsLines(copier.source, dropped, text, shifted(shift, indentAt(copier.source, extent.start))) });
     if (jump !== null) break;
   }
   return result;
@@ -133,10 +134,20 @@ function inPlace(copier: Copier, stmt: Stmt, headEnd: number, shift: Shift): rea
   const outer = shifted(shift, indentAt(source, parent?.span.start ?? extent.start));
   const text = listText(copier, kept, shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit, new Set(), false);
   if (text === null) return [{ span, text: plainGap ? ' {}' : '{}' }];
-  const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0;
-  if (single) return [{ span: extent, text }];
+  // Alone below a head: one plain statement, which no `else` behind it and no directive in front of it can break.
+  const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0
+    && !text.startsWith('#') && !(parent !== null && parent.kind === 'if' && parent.else !== null && kept.whole.kind !== 'expression');
+  if (single) return [{ span: extent, text: onItsLines(source, extent, text, outer) }];
   const inner = shifted(shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit);
   return [{ span, text: plainGap ? blockText(style, outer, '', inner + text, true).replace(/^\{/, style.bracesOnOwnLine ? `\n${outer}{` : ' {') : `{\n${inner}${text}\n${outer}}` }];
+}
+
+/** Text for a place that shares its line with other code: directives start a line, and nothing follows a line comment. */
+function onItsLines(source: SourceFile, span: Span, text: string, indent: string): string {
+  const first = text.startsWith('#') && !startsLine(source, span.start) ? `\n${indent}` : '';
+  const lastLine = text.slice(text.lastIndexOf('\n') + 1);
+  const last = lastLine.includes('//') && !endsLine(source, span.end) ? `\n${indent}` : '';
+  return first + text + last;
 }
 
 // -------------------------------------------------------------------------------------------------------------- arms
@@ -167,7 +178,7 @@ export function commentsOfLabels(source: SourceFile, arm: SwitchArm): { readonly
 
 function armOfIf(copier: Copier, stmt: IfStmt): Arm {
   const { source, outcome } = copier;
-  const thenEnd = withTrailingComments(source, stmt.then.span.end);
+  const thenEnd = extentOf(source, stmt.then).end;
   if (outcome.truth.get(stmt) === true) {
     const before = commentsIn(source, { start: stmt.headSpan.end, end: statementStart(stmt.then) });
     const after = stmt.then.kind === 'compound' ? commentsIn(source, { start: stmt.then.span.end, end: thenEnd }) : [];
@@ -195,9 +206,10 @@ function armOfList(source: SourceFile, body: readonly Stmt[], before: readonly S
   if (first === undefined || last === undefined) return { ...EMPTY, before };
   if (body.length === 1 && first.kind === 'compound') {
     const inner = first.body.at(-1);
-    // The closing `break` was taken out of the block's list, not out of its text.
+    // A closing `break` inside the block was taken out of its list, not out of its text.
     const end = inner === undefined ? first.span.start + 1 : extentOf(source, inner).end;
-    return { statements: first.body, inner: trimmed(source, { start: first.span.start + 1, end }), whole: null, before, after: [] };
+    const closed = source.text.slice(end, first.span.end - 1).trim() !== '';
+    return { statements: first.body, inner: trimmed(source, { start: first.span.start + 1, end }), whole: closed ? null : first, before, after: [] };
   }
   return { statements: body, inner: { start: statementStart(first), end: extentOf(source, last).end }, whole: null, before, after: [] };
 }
@@ -232,10 +244,12 @@ function listText(copier: Copier, arm: Arm, shift: Shift, indent: string, around
   if (arm.inner !== null) {
     const braces = keepsBraces(arm, around, followed);
     const span = braces && arm.whole !== null ? arm.whole.span : arm.inner;
-    const own: Shift = { from: indentOfText(source, span), to };
+    // A block whose last line is gone is written anew.
+    const fresh = braces && arm.whole === null;
+    const own: Shift = { from: indentOfText(source, span), to: fresh ? to + styleOf(source, copier.facts.function).unit : to };
     const replacements = braces && arm.whole !== null ? inside(copier, arm.whole, own) : inList(copier, arm.statements, own, null, null);
     const text = copyText(source, span, own, replacements).trimEnd();
-    pieces.push(braces && arm.whole === null ? `{\n${to}${text}\n${to}}` : text);
+    pieces.push(fresh ? `{\n${own.to}${text}\n${to}}` : text);
   }
   for (const comment of arm.after) pieces.push(commentText(source, comment, to));
   const filled = pieces.filter((piece) => piece.trim() !== '');
@@ -285,7 +299,7 @@ function removal(source: SourceFile, extent: Span): Replacement {
 function keepsBraces(arm: Arm, around: ReadonlySet<string> | null, followed: boolean): boolean {
   if (arm.whole !== null && arm.whole.kind !== 'compound') return false;
   for (const stmt of arm.statements) {
-    if (stmt.kind === 'macro-statement' || stmt.kind === 'opaque' || stmt.kind === 'preprocessor') return true;
+    if (stmt.kind === 'opaque' || stmt.kind === 'preprocessor' || (stmt.kind === 'macro-statement' && declaredIn(stmt).size > 0)) return true;
     if (stmt.kind !== 'declare') continue;
     if (around === null || namesOf(stmt).some((name) => around.has(name))) return true;
     if (followed && stmt.variables.some((variable) => mayHaveDestructor(variable.type))) return true;

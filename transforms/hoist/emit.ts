@@ -21,6 +21,7 @@ import {
   type ChainArm, type Shift, type Style,
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
+import { invariance } from './condition.js';
 import { commentsOfLabels, copyOf, type ExprChoice } from './copy.js';
 import { headDroppable, restOf, type Outcome } from './empty-loop.js';
 import { needsParentheses } from './entry.js';
@@ -99,7 +100,7 @@ export function emitHoist(context: TransformContext, level: Level): Change {
   const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${body}${place.after}` }];
   const reads = [{ file: source.realPath, start: region.start, end: region.end }];
   for (const test of branch.kind === 'switch' ? [branch.stmt.condition] : branch.kind === 'ternary' ? [branch.expr.condition] : branch.links.map((link) => link.condition)) {
-    for (const read of facts.invariant(test, loop).reads) reads.push({ file: read.file, start: read.start, end: read.end });
+    for (const read of invariance(context, test, loop).reads) reads.push({ file: read.file, start: read.start, end: read.end });
   }
   return { edits, reads };
 }

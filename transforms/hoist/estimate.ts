@@ -8,11 +8,12 @@
  * barrier and no store meets what the condition reads: then nothing is left to gain. Figures were measured on one H200.
  */
 import { atLeast, joinScope, type Scope } from '../../src/analysis/facts.js';
-import type { Stmt } from '../../src/syntax/tree.js';
+import type { Decl, Stmt } from '../../src/syntax/tree.js';
+import { describeLoop } from '../lib/loops.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
+import { decidedByCompiler } from './condition.js';
 import type { Level } from './legal.js';
 import { testsOf, type Branch } from './shape.js';
-import { describeLoop, mentions } from '../lib/loops.js';
 
 /** Issued instructions of a branch that stays: compare, jump, and convergence bookkeeping where lanes may part. */
 const UNIFORM_BRANCH = 2;
@@ -105,15 +106,15 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   return { ...base, speedup: round(Math.min(1.15, ratio)), low: round(Math.min(0.95, ratio)), high: round(Math.min(1.3, Math.max(ratio, 1))), breakEven: `statements around the branch below ${tested} instructions an iteration`, pays, reason };
 }
 
-/** The condition depends on nothing but constants and the counter of a loop around that a pragma unrolls. */
+/** The condition depends on nothing but constants and counters of loops around that a pragma unrolls. */
 function decidedByUnrolling(context: TransformContext, branch: Branch, loop: Level['loop']): boolean {
   const { facts } = context;
-  if (scopeOf(context, branch) !== 'constant') return false;
-  return facts.loops(loop).some((outer) => {
-    if (outer === loop || !outer.pragmas.some((pragma) => /unroll/.test(pragma.text))) return false;
-    const count = describeLoop(facts, outer);
-    return count.simple && testsOf(branch).some((test) => mentions(test, count.counter));
-  });
+  const counters = new Set<Decl>();
+  for (const outer of facts.loops(loop)) {
+    const count = outer === loop || !outer.pragmas.some((pragma) => /unroll/.test(pragma.text)) ? null : describeLoop(facts, outer);
+    if (count !== null && count.simple) counters.add(count.counter);
+  }
+  return counters.size > 0 && testsOf(branch).every((test) => decidedByCompiler(context, test, counters));
 }
 
 function costsOf(context: TransformContext, { branch, loop }: Level, path: readonly Stmt[]): Costs {

@@ -4,7 +4,7 @@
  */
 import { walk } from '../../src/analysis/children.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
-import type { DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { sameExpr, sameType } from '../lib/equality.js';
@@ -97,9 +97,10 @@ function noBarrierUnderDivergence(context: TransformContext, tests: readonly Exp
   const { facts } = context;
   const { source } = context.unit;
   const needs: { readonly scope: Scope; readonly what: string; readonly line: number; readonly sure: boolean }[] = [];
-  const barrier = effects.barriers[0];
+  const ofWarp = (call: CallExpr): boolean => call.callee.kind === 'builtin' && call.callee.name === '__syncwarp';
+  const barrier = effects.barriers.find((call) => !ofWarp(call));
   if (barrier !== undefined) needs.push({ scope: 'block', what: `the barrier in line ${source.line(barrier.span.start)}`, line: source.line(barrier.span.start), sure: true });
-  const collective = effects.collectives[0];
+  const collective = effects.collectives[0] ?? effects.barriers.find(ofWarp);
   if (collective !== undefined) needs.push({ scope: 'warp', what: `the collective in line ${source.line(collective.span.start)}`, line: source.line(collective.span.start), sure: true });
   const dark = [...effects.unknownCalls, ...effects.opaque, ...effects.asm][0];
   if (dark !== undefined) needs.push({ scope: 'block', what: `a barrier that ${excerpt(source, dark)} may hold`, line: source.line(dark.span.start), sure: false });
