@@ -24,6 +24,11 @@ describe('loads of one address', () => {
     ['written by one thread before', '__global__ void k(int *f) { if (threadIdx.x == 0) *f = 1; if (*f) f[1] = 2; }', 'lane', 1],
     ['written by a callee through a parameter', '__device__ void put(int *q) { q[threadIdx.x] = 1; } __global__ void k(int *p) { put(p + 1); if (p[0]) p[7] = 1; }', 'lane', 0],
     ['an unknown call may write it', '__global__ void k(const int *p) { mystery(); if (p[0]) mystery(); }', 'lane', 0],
+    ['through the read-only path', '__global__ void k(const int *p, int *o) { if (__ldg(&p[blockIdx.x])) o[threadIdx.x] = 1; }', 'block', 0],
+    ['a row that may overlap what is written', '__global__ void k(int *const *__restrict__ rows, int *o) { if (rows[blockIdx.x][0]) o[threadIdx.x] = 1; }', 'lane', 0],
+    ['a row apart from what is written', '__global__ void k(int **rows, int *__restrict__ o) { if (rows[blockIdx.x][0]) o[threadIdx.x] = 1; }', 'block', 0],
+    ['a row that the host made, of a kernel that writes nothing but shared memory', '__global__ void k(int **rows) { __shared__ int s[32]; if (rows[blockIdx.x][0]) s[threadIdx.x] = 1; }', 'block', 0],
+    ['a row that the kernel replaces', '__global__ void k(int **rows, int *q) { rows[blockIdx.x] = q + threadIdx.x; if (rows[blockIdx.x][0]) q[7] = 1; }', 'lane', 0],
     ['volatile', '__global__ void k(volatile int *p) { if (p[0]) return; }', 'lane', 0],
   ] as const)('%s', (_name, text, expected, n) => { expect(scopeOfIf(text, n)).toBe(expected); });
 });

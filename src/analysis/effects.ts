@@ -322,7 +322,9 @@ class Collector {
       if (mode !== 'read') this.assigns.add(object);
       if (object.type.kind !== 'array') return;
     }
-    if (base === null && mode !== 'read') this.writeExposed();
+    // A pointer that was read from memory may hold the address of any variable whose address was handed out.
+    const followed = place.steps.indexOf('*') !== place.steps.lastIndexOf('*');
+    if ((base === null || base === 'this' || followed) && mode !== 'read') this.writeExposed();
     if (mode === 'atomic') this.record(place, 'atomic', node, through, volatile);
     else {
       if (mode === 'read' || mode === 'both') this.record(place, 'read', node, through, volatile);

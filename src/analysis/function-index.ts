@@ -79,11 +79,24 @@ export function indexFunction(fn: FunctionDecl): FunctionIndex {
   return indexBody(fn.body ?? EMPTY);
 }
 
+/** C functions that host code calls with launch sizes at hand: they take values and pointers, never references. */
+const C_FUNCTIONS: ReadonlySet<string> = new Set([
+  'printf', 'fprintf', 'sprintf', 'snprintf', 'puts', 'malloc', 'calloc', 'realloc', 'free', 'memset', 'memcpy', 'memmove', 'exit', 'abs', 'ceil', 'ceilf', 'floor', 'floorf', 'sqrt',
+  'pow', 'log2', 'atoi', 'strlen', 'strcmp', 'fopen', 'fclose', 'fread', 'fwrite', 'fflush', 'srand', 'rand', 'gettimeofday', 'clock',
+]);
+
+/** The CUDA runtime's functions (`cudaMemcpy`) and the C library take no scalars by reference. */
+function takesValues(name: string): boolean {
+  const last = name.startsWith('std::') ? name.slice(5) : name.startsWith('::') ? name.slice(2) : name;
+  return C_FUNCTIONS.has(last) || (last.startsWith('cuda') && last.charAt(4) >= 'A' && last.charAt(4) <= 'Z');
+}
+
 /** May the callee write its argument at this position? Unknown callees may. */
 function mayWriteArgument(call: CallExpr, position: number): boolean {
   const callee = call.callee;
   if (callee.kind === 'builtin') return false;
-  if (callee.kind === 'unknown' || callee.kind === 'value') return true;
+  if (callee.kind === 'unknown') return !takesValues(callee.name);
+  if (callee.kind === 'value') return true;
   if (callee.candidates.length === 0) return true;
   return callee.candidates.some((candidate) => {
     const parameter = candidate.parameters[position] ?? candidate.parameters.at(-1);

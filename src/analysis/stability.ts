@@ -158,8 +158,25 @@ export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
   return answer(true, own, because, reads);
 }
 
-function stablePlace(load: Expr, place: Place, wanted: Scope, env: Env): Stability {
+/**
+ * A pointer that lies in memory which the kernel never writes was put there by the host, so it leads to global memory: `rows[i]` of a parameter
+ * `float **rows`, `view->data`.
+ */
+function hostMade(place: Place, kernel: FunctionDecl, program: Program, grants: AliasGrants): boolean {
+  const last = place.steps.lastIndexOf('*');
+  const holder = place.steps.slice(0, Math.max(0, last));
+  const { base } = place;
+  if (last < 0 || base === null || base === 'this') return false;
+  if (!holder.includes('*')) return base.kind === 'parameter' ? kernel.parameters.includes(base) : base.kind === 'variable' && base.space === 'constant';
+  const all = writesOf(kernel, program);
+  const at: Place = { ...place, steps: holder, space: 'device', restrict: false, readOnly: false };
+  return all.anything === null && hostMade(at, kernel, program, grants) && !all.writes.some((write) => placesAlias(at, write.place, grants));
+}
+
+function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env): Stability {
   const reads = [spanOf(load, env)];
+  const made = found.space === 'unknown' && env.kernel !== null && hostMade(found, env.kernel, env.program, grantsOf(env.kernel, env.program));
+  const place: Place = made ? { ...found, space: 'device' } : found;
   const at = (text: string): Reason[] => [reasonAt(load, env.function.file, env, text)];
   if (place.space === 'constant') return answer(atLeast('grid', wanted), false, at(`${nameOf(place)} is constant memory`), reads);
   const kernel = env.kernel;
