@@ -16,7 +16,7 @@ export interface Cst {
   readonly missing: boolean;
   /** An ERROR or missing node lies in here (only known for what is expanded). */
   error: boolean;
-  /** Commas are left out. Empty if not expanded. */
+  /** Commas and comments are left out, and punctuation that the span of the node implies. Empty if not expanded. */
   children: readonly Cst[];
   /** -1 if the children are there; else the place to find them at. */
   pending: number;
@@ -38,6 +38,8 @@ interface TypeInfo {
   readonly named: boolean;
   readonly leaf: boolean;
   readonly skip: boolean;
+  readonly textual: boolean;
+  readonly implied: ReadonlySet<string> | null;
   /** Its children stand in no fields. */
   readonly plain: boolean;
 }
@@ -51,6 +53,20 @@ const LEAVES = new Set([
   // What stands in these is read from the source room's tables, not from the tree.
   'preproc_def', 'preproc_function_def', 'preproc_call',
 ]);
+
+/** Read as text, never by their children; looked into only if the file holds errors. */
+const TEXTUAL = new Set([
+  'break_statement', 'continue_statement', 'storage_class_specifier', 'type_qualifier', 'string_literal', 'char_literal', 'attribute_declaration',
+  'preproc_include', 'gnu_asm_qualifier', 'sized_type_specifier', 'user_defined_literal',
+]);
+
+/** Punctuation that its parent's span implies. It is left out unless the file holds errors (it may be missing then). */
+const IMPLIED: Record<string, ReadonlySet<string>> = Object.fromEntries(Object.entries({
+  argument_list: '( )', parameter_list: '( )', parenthesized_expression: '( )', condition_clause: '( )', subscript_argument_list: '[ ]',
+  compound_statement: '{ }', initializer_list: '{ }', declaration_list: '{ }', field_declaration_list: '{ }', translation_unit: ';',
+  declaration: ';', field_declaration: ';', return_statement: 'return ;', template_argument_list: '< >', template_parameter_list: '< >',
+  if_statement: 'if', while_statement: 'while', template_declaration: 'template', array_declarator: '[ ]', conditional_expression: '? :',
+}).map(([parent, tokens]) => [parent, new Set(tokens.split(' '))]));
 
 const PLAIN = new Set([
   'translation_unit', 'compound_statement', 'declaration_list', 'field_declaration_list', 'argument_list', 'parameter_list', 'template_argument_list',
@@ -66,7 +82,7 @@ function infoOf(cursor: TreeCursor, id: number): TypeInfo {
   if (known !== undefined) return known;
   const name = id === ERROR_TYPE ? 'ERROR' : cursor.nodeType;
   const named = cursor.nodeIsNamed;
-  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', plain: PLAIN.has(name) };
+  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', textual: TEXTUAL.has(name), implied: IMPLIED[name] ?? null, plain: PLAIN.has(name) };
   typeInfos.set(id, info);
   return info;
 }
@@ -81,7 +97,7 @@ function fieldOf(cursor: TreeCursor): string | null {
   return name;
 }
 
-interface OpenNode extends Cst { children: Cst[]; readonly plain: boolean }
+interface OpenNode extends Cst { children: Cst[]; readonly info: TypeInfo }
 
 const NONE: Cst[] = [];
 
@@ -100,16 +116,19 @@ function copy(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Want
   for (;;) {
     const id = cursor.nodeTypeId;
     const info = infoOf(cursor, id);
-    const { name, named, leaf } = info;
+    const { name, named } = info;
+    const leaf = info.leaf || (info.textual && !hasError);
     let closes = false;
     let opened: OpenNode | null = null;
-    if (!info.skip) {
+    if (!named && !hasError && parent?.info.implied?.has(name) === true) {
+      if (CLOSED_BY[parent.type] === name) closes = true;
+    } else if (!info.skip) {
       const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
       const missing = hasError && cursor.nodeIsMissing;
       const end = missing ? start : named ? cursor.endIndex + delta : start + name.length;
       const node: OpenNode = {
-        type: name, start, end, field: named && parent !== undefined && !parent.plain ? fieldOf(cursor) : null, named, missing,
-        error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, plain: info.plain,
+        type: name, start, end, field: named && parent !== undefined && !parent.info.plain ? fieldOf(cursor) : null, named, missing,
+        error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, info,
       };
       if (parent !== undefined) {
         parent.children.push(node);

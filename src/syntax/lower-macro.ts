@@ -62,7 +62,7 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   if (text === null) return null;
   const snippet = ctx.unit.snippets.statements(text);
   if (snippet === null) return null;
-  const body = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children));
+  const body = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children, root.start));
   const span = ctx.span(node);
   const [only] = body;
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };

@@ -57,7 +57,7 @@ export function lowerPreprocessor(ctx: Lowering, node: Cst): PreprocessorStmt {
   const arms = preprocessorArms(ctx, node);
   const bodies = new Map<PreprocessorArm, Stmt[]>();
   // What follows the group sees the declarations of the arm that the configuration keeps: it is lowered last.
-  for (const arm of [...arms].sort((a, b) => Number(a.active) - Number(b.active))) bodies.set(arm, lowerStatements(ctx, arm.children));
+  for (const arm of [...arms].sort((a, b) => Number(a.active) - Number(b.active))) bodies.set(arm, lowerStatements(ctx, arm.children, arm.node.start));
   return {
     kind: 'preprocessor', span: ctx.span(node),
     arms: arms.map((arm) => ({ span: ctx.span(arm.node), condition: arm.condition, body: bodies.get(arm) ?? [], active: arm.active })),

@@ -21,14 +21,14 @@ const MAX_ELSE_IF = 400;
 
 /** A block with a scope of its own. */
 export function lowerCompound(ctx: Lowering, node: Cst): CompoundStmt {
-  return ctx.inBlock(() => ({ kind: 'compound', span: ctx.span(node), body: lowerStatements(ctx, node.children) }));
+  return ctx.inBlock(() => ({ kind: 'compound', span: ctx.span(node), body: lowerStatements(ctx, node.children, node.start) }));
 }
 
-/** The statements among these nodes, in the current scope. Pragmas that stand before a loop go to the loop. */
-export function lowerStatements(ctx: Lowering, nodes: readonly Cst[]): Stmt[] {
+/** The statements among these nodes, in the current scope; `from` is where the text before them ended. Pragmas that stand before a loop go to the loop. */
+export function lowerStatements(ctx: Lowering, nodes: readonly Cst[], from: number): Stmt[] {
   const body: Stmt[] = [];
   let pragmas: LoopPragma[] = [];
-  let before = nodes[0]?.start ?? 0;
+  let before = from;
   for (const node of nodes) {
     if (node.type === 'preproc_call') {
       const text = ctx.slice(node).trimEnd();

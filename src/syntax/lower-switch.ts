@@ -46,7 +46,7 @@ function lowerArms(ctx: Lowering, body: Cst): SwitchArm[] | null {
     if (start < 0) start = child.start;
     const statements = child.children.filter((c) => c.start >= colon.end);
     if (!statements.some((c) => c.named && c.type !== 'preproc_call')) continue;
-    arms.push({ span: ctx.spanBetween(start, child.end), labels, body: lowerStatements(ctx, statements) });
+    arms.push({ span: ctx.spanBetween(start, child.end), labels, body: lowerStatements(ctx, statements, colon.end) });
     labels = [];
     start = -1;
   }

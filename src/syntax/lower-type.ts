@@ -65,7 +65,7 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
 }
 
 function collectAttributes(ctx: Lowering, node: Cst, into: Set<string>): void {
-  for (const child of node.children) if (child.type === 'attribute') into.add(ctx.slice(child).replace(/\(.*/s, ''));
+  for (const attribute of ctx.slice(node).slice(2, -2).split(',')) into.add(attribute.replace(/\(.*/s, '').trim());
 }
 
 /** A type specifier by itself. */
