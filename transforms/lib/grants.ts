@@ -35,7 +35,7 @@ export function isGrant(name: string): boolean {
 export function grantFor(assumption: string): string | null {
   const text = assumption.toLowerCase();
   if (/alias|overlap/.test(text)) return 'noalias';
-  if (/launch|caller|call sites?|no other call/.test(text)) return 'all-launches-visible';
+  if (/launch|caller|call sites?|no other call|every call/.test(text)) return 'all-launches-visible';
   if (/instantiation|template/.test(text)) return 'visible-instantiations';
   if (/blockdim|block shape|griddim|--block|one-dimensional|block=/.test(text)) return 'launch-shape';
   return null;

@@ -6,6 +6,7 @@
 import { atLeast } from '../../src/analysis/facts.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { doesNothing } from './range.js';
+import { isUnrolled } from './version.js';
 import type { PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
@@ -14,6 +15,8 @@ const LOOP_HEAD = 3;
 const BRANCH = 2;
 /** Lines of copies up to which the instruction cache is no matter. */
 const MANY_LINES = 400;
+/** The same where no warp diverges and only the test itself is saved. */
+const UNIFORM_LINES = 60;
 
 export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBound: boolean): Estimate {
   const { facts, unit } = context;
@@ -44,8 +47,11 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions))) {
     return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
   }
-  if (plan.kind === 'range' && facts.trips(loop).origin === 'constant' && plan.uniformGuards) {
-    return { ...base, speedup: 1, low: 0.95, pays: false, reason: 'the compiler unrolls a loop with a constant number of iterations and decides the guard; a split at run time would keep it from that' };
+  if (plan.kind === 'range' && isUnrolled(facts, loop)) {
+    return { ...base, speedup: 0.99, low: 0.9, pays: false, reason: 'the compiler unrolls this loop; a split at run time would keep it from that, and send register arrays to memory' };
+  }
+  if (agreed < 1 && (lines > UNIFORM_LINES || share < 0.02)) {
+    return { ...base, speedup: 1, low: 0.99, pays: false, reason: 'all threads agree on the test, so that no warp diverges, and next to the body its instructions do not show' };
   }
   const reason = agreed < 1
     ? 'all threads agree on the test, so that no warp diverges; its instructions leave the loop'

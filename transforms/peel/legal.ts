@@ -4,7 +4,7 @@
 import { walk } from '../../src/analysis/children.js';
 import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
-import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
+import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
 import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -105,7 +105,7 @@ function boundScope(context: TransformContext, plan: PeelPlan): Obligation {
   const [barrier] = effects.barriers;
   const [collective] = effects.collectives;
   const [call] = effects.unknownCalls;
-  if (atLeast(scope, 'block')) return proved('bound-scope', line, 'the whole block goes from run to run together');
+  if (atLeast(scope, 'block')) return provedUnder('bound-scope', line, 'the whole block goes from run to run together', { under: plan.under });
   if (barrier !== undefined) return refuted('bound-scope', lineOf(context, barrier), `${excerpt(context.unit.source, barrier)} in the loop needs a bound that is one for the block`, 'count with a variable that is the same for all threads of the block');
   if (call !== undefined) return unknown('bound-scope', lineOf(context, call), `${excerpt(context.unit.source, call)} may hold a barrier, and the bound is not one for the block`, 'make the definition of the function visible');
   if (collective !== undefined && !atLeast(scope, 'warp')) return refuted('bound-scope', lineOf(context, collective), `${excerpt(context.unit.source, collective)} in the loop needs a bound that is one for the warp`, 'count with a variable that is the same for all lanes');

@@ -6,16 +6,16 @@
  * through the runs as it did through the loop.
  */
 import type { Expr } from '../../src/syntax/tree.js';
-import { conjunctsOf } from '../lib/loops.js';
+import { conjunctsOf, variableOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Change } from './bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
 import { seesHeadValue, type Counter, type PeelableLoop } from './counters.js';
 import type { Guard } from './guards.js';
 import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
-import { integerType, Reader, variableKey } from './reading.js';
+import { integerType, isThreadsOwn, Reader, variableKey } from './reading.js';
 import { follows, testForm } from './solve.js';
-import { valueOf, visitLive, type Decisions } from './simplify.js';
+import { arePlain, valueOf, visitLive, type Decisions } from './simplify.js';
 
 export interface RunTest {
   readonly side: '<' | '>=';
@@ -50,6 +50,8 @@ export interface RangePlan {
   readonly ownBound: boolean;
   /** All threads of the block agree on every guard. */
   readonly uniformGuards: boolean;
+  /** Assumptions under which the bound is one in the block. */
+  readonly under: readonly string[];
 }
 
 export interface PeelProblem {
@@ -95,13 +97,17 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
       problem ??= { kind: 'problem', loop, guard, id: result.id, text: result.problem };
       continue;
     }
+    if (guard.owner.kind === 'ternary' && !arePlain(facts, guard.owner.node, true) && !arePlain(facts, guard.owner.node, false)) {
+      problem ??= { kind: 'problem', loop, guard, id: 'types-known', text: 'the types of the arms of ?: are not known to agree' };
+      continue;
+    }
     // Iterations of inner loops count as variation only if there is a known number of them: else the inner loop is the one to peel.
     if (variesOverInnerLoops(reader, guard)) continue;
     if (result.claims.earlyEmpty && result.claims.lateEmpty) continue;
     usable.push(result.claims);
   }
   if (usable.length === 0) return counter.inHead ? problem : null;
-  const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested }, usable);
+  const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested, reader }, usable);
   // A guard that holds in every iteration is no boundary.
   return plan.kind === 'range' && plan.runs.every((run) => run.test === null) ? null : plan;
 }
@@ -173,6 +179,7 @@ interface Setting {
   readonly known: readonly Poly[];
   readonly conjuncts: readonly Expr[];
   readonly tested: readonly Poly[];
+  readonly reader: Reader;
 }
 
 interface Choice { readonly item: GuardClaims; readonly claim: Claim; readonly when: 'early' | 'late' }
@@ -342,25 +349,32 @@ function diesWithLoop(context: TransformContext, loop: PeelableLoop): boolean {
   return [...effects.assigns].every((variable) => !facts.liveAfter(variable, loop));
 }
 
-/** Nothing but decided tests is left of the body. */
-export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {
+/** Nothing but decided tests, and statements that count, is left of the body. */
+export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions, mayCount = true): boolean {
   let idle = true;
   visitLive(facts, loop.body, decisions, (stmt) => {
-    if (stmt.kind === 'if') idle &&= valueOf(facts, stmt.condition, decisions) !== null;
+    if (mayCount && stmt.kind === 'expression' && (stmt.expression.kind === 'update' || (stmt.expression.kind === 'assign' && stmt.expression.op !== null))) idle &&= countsOnly(facts, stmt.expression.target);
+    else if (stmt.kind === 'if') idle &&= valueOf(facts, stmt.condition, decisions) !== null;
     else idle &&= stmt.kind === 'compound' || stmt.kind === 'empty';
   });
   return idle;
+}
+
+/** `i++` of a plain variable. */
+function countsOnly(facts: TransformContext['facts'], target: Expr): boolean {
+  const variable = variableOf(target);
+  return variable !== null && isThreadsOwn(variable) && integerType(variable.type) !== null && !facts.addressTaken(variable);
 }
 
 function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
   const { context, loop, counter, sym, nonNegative } = setting;
   // A last run that would do nothing is not written if nobody looks at the counter any more.
   const last = all.at(-1);
-  const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions) && diesWithLoop(context, loop);
+  const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, false) && diesWithLoop(context, loop);
   const runs = idle ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed,
-    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete),
+    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under],
   };
 }

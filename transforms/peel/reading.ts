@@ -11,7 +11,7 @@
  */
 import { commonType, fits, INT32, maximum, minimum, promote, UINT32, type IntegerType } from '../../src/cuda/integers.js';
 import { isStmt, walk } from '../../src/analysis/children.js';
-import { atLeast, type FunctionFacts, type Loop, type Variable } from '../../src/analysis/facts.js';
+import { atLeast, type FunctionFacts, type Loop, type Variable, type Verdict } from '../../src/analysis/facts.js';
 import { unreachable, type CoordinateExpr, type Decl, type Expr, type RefExpr, type Type } from '../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../lib/common-obligations.js';
 import { describeLoop } from '../lib/loops.js';
@@ -42,6 +42,8 @@ const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, 
 export class Reader {
   /** Why the last reading failed. */
   failure: Unreadable | null = null;
+  /** Assumptions under which the values that were written down are one in the block. */
+  readonly under = new Set<string>();
   private readonly visible: ReadonlySet<Decl>;
   private readonly symbols = new Map<string, Sym>();
 
@@ -51,7 +53,7 @@ export class Reader {
 
   /** Null if the expression cannot be read; `failure` then says why. */
   read(expr: Expr): Reading | null {
-    const value = this.facts.constant(expr);
+    const value = this.isFreeOfLaunch(expr) ? this.facts.constant(expr) : null;
     if (value !== null) {
       const type = integerType(expr.type) ?? (fits(value, INT32) ? INT32 : { bits: 64, signed: true } as const);
       return { poly: constant(value), type, exact: true, assumed: false };
@@ -94,6 +96,19 @@ export class Reader {
       if (type.bits < 32 && !exact) return this.fail(node, 'it may not fit the narrow type it is kept in', 'guard-exact');
     }
     return { poly: reading.poly, type, exact, assumed };
+  }
+
+  /** No coordinate stands behind the value: bounds are not written for the shape that today's launches have. */
+  private isFreeOfLaunch(expr: Expr): boolean {
+    let free = true;
+    walk(expr, (node) => {
+      if (!free || isStmt(node)) return false;
+      if (node.kind === 'coordinate') free = node.base === 'warpSize';
+      else if (node.kind === 'ref' && node.decl?.kind === 'variable' && node.decl.init !== null) free = this.isDefinedOnce(node.decl) && this.isFreeOfLaunch(node.decl.init);
+      else if (node.kind === 'ref' && node.decl?.kind === 'parameter') free = false;
+      return free;
+    });
+    return free;
   }
 
   private fail(node: Expr, reason: string, id: Unreadable['id']): null {
@@ -208,6 +223,7 @@ export class Reader {
     const declaredInside = decl.span.start >= this.loop.span.start && decl.span.end <= this.loop.span.end && decl.file === this.facts.unit.source.realPath;
     if (!declaredInside && this.visible.has(decl)) {
       const scope = this.facts.scope(expr);
+      if (scope.known && atLeast(scope.value, 'block')) this.note(scope);
       if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(decl, type, 'uniform')), type);
     }
     const init = decl.kind === 'variable' && !decl.opaqueInit && this.isDefinedOnce(decl) ? decl.init : null;
@@ -227,6 +243,10 @@ export class Reader {
   readVariable(decl: Variable, type: IntegerType): Reading {
     const low = this.counterNonNegative && type.signed ? 0n : minimum(type);
     return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, type, low, high: maximum(type), extent: null })), type);
+  }
+
+  private note(scope: Verdict): void {
+    for (const assumption of scope.under) this.under.add(assumption);
   }
 
   private isDefinedOnce(decl: Variable): boolean {
@@ -317,6 +337,7 @@ export class Reader {
     if (scope === null || !scope.known || !atLeast(scope.value, 'block') || this.isMadeByMacro(expr)) {
       return this.fail(expr, 'it cannot be written in front of the loop as one value of the block', 'bound-exact');
     }
+    this.note(scope);
     const { source } = this.facts.unit;
     const text = source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
     return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', text, type, low: minimum(type), high: maximum(type), extent: null })), type);

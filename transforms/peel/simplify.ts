@@ -8,10 +8,11 @@
 import { forEachChild, isStmt, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
-import type { ConditionalExpr, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../src/syntax/tree.js';
 import { sameType } from '../lib/equality.js';
 import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withTrailingComments, type Replacement, type Shift } from '../lib/text.js';
 import { isRepeatable } from './counters.js';
+import { typeName } from './cpp.js';
 
 export type Decisions = ReadonlyMap<Expr, boolean>;
 
@@ -69,6 +70,7 @@ class Simplifier {
         return { value: null, edits: this.children(expr) };
       }
       case 'macro': return UNDECIDED;
+      case 'conditional': return { value: null, edits: this.conditional(expr) };
       default: return { value: null, edits: this.children(expr) };
     }
   }
@@ -91,8 +93,26 @@ class Simplifier {
     return edits;
   }
 
+  /** What follows a test that has become a jump is not reached. */
+  private block(node: CompoundStmt): readonly Replacement[] {
+    const jump = node.body.findIndex((stmt) => stmt.kind === 'if' && this.becomesJump(stmt));
+    const live = jump < 0 ? node.body : node.body.slice(0, jump + 1);
+    const edits = live.flatMap((stmt) => this.rewrite(stmt));
+    const [last, end] = [live.at(-1), node.body.at(-1)];
+    if (last === undefined || end === undefined || last === end) return edits;
+    return [...edits, { span: { start: last.span.end, end: end.span.end }, text: '' }];
+  }
+
+  private becomesJump(node: IfStmt): boolean {
+    const { value } = this.fold(node.condition);
+    if (value === null) return false;
+    let kept = value ? node.then : node.else;
+    while (kept !== null && kept.kind === 'compound') kept = kept.body.length === 1 ? kept.body[0] ?? null : null;
+    return kept !== null && (kept.kind === 'continue' || kept.kind === 'break' || kept.kind === 'return');
+  }
+
   rewrite(node: Node): readonly Replacement[] {
-    if (isStmt(node)) return node.kind === 'if' ? this.branch(node) : node.kind === 'macro-statement' ? [] : this.children(node);
+    if (isStmt(node)) return node.kind === 'if' ? this.branch(node) : node.kind === 'compound' ? this.block(node) : node.kind === 'macro-statement' ? [] : this.children(node);
     if (node.kind === 'macro') return [];
     if (node.kind === 'conditional') return this.conditional(node);
     const { value, edits } = this.fold(node);
@@ -103,7 +123,15 @@ class Simplifier {
     const { value, edits } = this.fold(node.condition);
     if (value === null) return [...edits, ...this.rewrite(node.then), ...this.rewrite(node.else)];
     const arm = value ? node.then : node.else;
-    if (!this.keepsType(node, arm)) return [{ span: node.condition.span, text: String(value) }, ...this.rewrite(node.then), ...this.rewrite(node.else)];
+    const cast = this.keepsType(node, arm) ? '' : castTo(node.type, arm.type);
+    if (cast === null) return [{ span: node.condition.span, text: String(value) }, ...this.rewrite(node.then), ...this.rewrite(node.else)];
+    if (cast !== '') {
+      const tight = strength(arm) === 'tight';
+      return [
+        { span: { start: node.span.start, end: arm.span.start }, text: tight ? cast : `${cast}(` }, ...this.rewrite(arm),
+        { span: { start: arm.span.end, end: node.span.end }, text: tight ? '' : ')' },
+      ];
+    }
     const whole = this.stripParens(node);
     const loose = arm.kind === 'assign' || arm.kind === 'conditional' || (arm.kind === 'binary' && arm.op === ',');
     const bare = !loose && (strength(arm) === 'tight' || this.isWholeValue(whole));
@@ -136,7 +164,7 @@ class Simplifier {
     return (parent.kind === 'assign' && parent.value === node) || (parent.kind === 'call' && parent.arguments.includes(node)) || (parent.kind === 'index' && parent.index === node);
   }
 
-  private keepsType(node: ConditionalExpr, arm: Expr): boolean {
+  keepsType(node: ConditionalExpr, arm: Expr): boolean {
     if (sameType(node.then.type, node.else.type) && node.then.type.kind !== 'array') return true;
     if (sameType(arm.type, node.type) && arm.type.kind !== 'unknown') return true;
     // Converted at once to the arm's own type: the detour over a wider common type changes nothing.
@@ -199,6 +227,21 @@ class Simplifier {
     const { from, to } = this.shift;
     return indent.startsWith(from) ? to + indent.slice(from.length) : indent;
   }
+}
+
+/** `(double)` where the arm is narrower than the whole; null if a type is not a plain number. */
+function castTo(whole: Type, arm: Type): string | null {
+  const plain = (type: Type): boolean => type.kind === 'int' || (type.kind === 'float' && (type.format === 'float' || type.format === 'double'));
+  if (!plain(whole) || !plain(arm)) return null;
+  if (whole.kind === 'float') return `(${whole.format})`;
+  return whole.kind === 'int' && whole.bits >= 32 ? `(${typeName(whole)})` : null;
+}
+
+/** True if dropping the arm that is not taken can be written for every `?:` of the decisions. */
+export function arePlain(facts: FunctionFacts, node: ConditionalExpr, value: boolean): boolean {
+  const simplifier = new Simplifier(facts, new Map(), SAME);
+  const arm = value ? node.then : node.else;
+  return simplifier.keepsType(node, arm) || castTo(node.type, arm.type) !== null;
 }
 
 function isEmpty(stmt: Stmt): boolean {

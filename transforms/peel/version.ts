@@ -5,6 +5,7 @@
  * without the guards runs, else the nest as it was. For windows (both edges of an index guarded), and for loops with a constant number
  * of iterations, whose registers a split at run time would send to memory.
  */
+import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import type { TransformContext } from '../lib/types.js';
 import { lessThanZero } from './bound.js';
@@ -13,7 +14,7 @@ import type { Guard } from './guards.js';
 import { equal, extreme, interval, linearIn, symbolsOf, type Poly } from './polynomial.js';
 import { Reader, variableKey } from './reading.js';
 import { follows, formsOf, opposite, varies, type End } from './solve.js';
-import type { Decisions } from './simplify.js';
+import { arePlain, type Decisions } from './simplify.js';
 import { describeLoop } from '../lib/loops.js';
 
 export interface VersionPlan {
@@ -28,6 +29,21 @@ export interface VersionPlan {
   readonly ownBound: boolean;
   /** The number of iterations of the outermost loop is constant. */
   readonly constantTrips: boolean;
+  /** Assumptions under which the tests are one in the block. */
+  readonly under: readonly string[];
+}
+
+/** The compiler unrolls it: a constant number of iterations, a bound made of template values, or `#pragma unroll` without a factor. */
+export function isUnrolled(facts: FunctionFacts, loop: PeelableLoop): boolean {
+  if (facts.trips(loop).origin === 'constant') return true;
+  if (loop.pragmas.some((pragma) => /\bunroll\b\s*$/.test(pragma.text.trim()))) return true;
+  return loop.condition !== null && boundIsConstant(facts, loop);
+}
+
+function boundIsConstant(facts: FunctionFacts, loop: PeelableLoop): boolean {
+  const induction = describeLoop(facts, loop);
+  if (!induction.simple || induction.start === null) return false;
+  return [induction.bound, induction.start].every((expr) => facts.constant(expr) !== null || facts.scope(expr).value === 'constant');
 }
 
 interface Demand {
@@ -47,9 +63,10 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
   const induction = describeLoop(facts, loop);
   if (!induction.simple) return null;
   const reader = new Reader(facts, loop, null, false);
-  const demands = guards.map((guard) => demandOf(reader, guard)).filter((demand) => demand !== null);
+  const demands = guards.map((guard) => demandOf(reader, guard)).filter((demand) => demand !== null)
+    .filter(({ guard, value }) => guard.owner.kind !== 'ternary' || arePlain(facts, guard.owner.node, value));
   const own = variableKey(induction.counter);
-  const constantTrips = facts.trips(loop).origin === 'constant';
+  const constantTrips = isUnrolled(facts, loop);
   const counted = demands.filter((demand) => symbolsOf(demand.fact).some((sym) => sym.key === own));
   if (counted.length === 0 || (!constantTrips && !hasWindow(counted, own))) return null;
 
@@ -63,7 +80,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
       return {
         kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
         decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
-        assumed: chosen.assumed, constantTrips,
+        assumed: chosen.assumed, constantTrips, under: [...reader.under],
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
       };
     }

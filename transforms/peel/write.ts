@@ -12,7 +12,7 @@
 import type { Edit, FileSpan, Span } from '../../src/source/types.js';
 import { unreachable, type Expr, type VariableDecl } from '../../src/syntax/tree.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
-import { chainText, copyText, extentOf, indentAt, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import { boundOf, lessThanZero, type Declaration, type Inequality, type Namer } from './bound.js';
 import { shareBases } from './bases.js';
@@ -168,7 +168,12 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const after = runs.slice(stays + 1).map((run, i) => copy(run, stays + 1 + i));
   const kept = runs[stays];
   const edits: Edit[] = [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));
-  if (before.length > 0) edits.push({ file, span: { start: region.start, end: region.start }, text: before.map((piece) => `${piece}${joint}`).join('') });
+  if (before.length > 0) {
+    // Whole lines in front of the loop's first line, which may be a pragma at the edge of the page.
+    const lines = startsLine(source, region.start);
+    const at = lines ? lineStartOf(source, region.start) : region.start;
+    edits.push({ file, span: { start: at, end: at }, text: before.map((piece) => (lines ? `${place.indent}${piece}\n` : `${piece}${joint}`)).join('') });
+  }
   if (after.length > 0) edits.push({ file, span: { start: region.end, end: region.end }, text: after.map((piece) => `${joint}${piece}`).join('') });
   return { edits, reads };
 }
