@@ -100,7 +100,8 @@ function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: Inp
   if (given?.kind === 'value') return given.value;
   if (given?.kind === 'contents') return elementValue(s, 0, contentOptions(name, given.distribution, false, o, usage, []));
   const h = hash(o.seed, hashText(name), 77);
-  if (s === 'bool') return h & 1;
+  // Flags follow bits of the seed, so that neighbouring seeds see both values and flags vary apart from each other.
+  if (s === 'bool') return ((o.seed >>> (h & 1)) ^ (h >>> 3)) & 1;
   const floating = s === 'f16' || s === 'bf16' || s === 'f32' || s === 'f64';
   if (floating) {
     const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, false, { ...o, special: false }, usage, []));
@@ -108,12 +109,12 @@ function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: Inp
   }
   if (isSizeName(name)) return o.size;
   const index = decl === null || usage.indices.has(decl.name);
-  const pick = h % 8;
-  if (!index && pick < 3 && usage.integers.length > 0) {
-    const v = usage.integers[hash(h, 5) % usage.integers.length] ?? 0;
-    return s.startsWith('u') ? Math.abs(v) : v;
-  }
-  return hash(h, 6) % (SMALL_NAME.test(name) ? 6 : 9);
+  const limit = SMALL_NAME.test(name) ? 6 : 9;
+  const near = usage.integers.flatMap((c) => [c - 1, c, c + 1]).filter((v) => (index ? v >= 0 && v <= 64 : s.startsWith('u') ? v >= 0 : true));
+  const plain = [1, 2, 0, 3, 5, 4, 8, 7, 6].filter((v) => v < limit);
+  const candidates = hash(h, 3) % 2 === 0 && near.length > 0 ? near : plain;
+  // Neighbouring seeds walk through the candidates.
+  return candidates[(hashText(name) + o.seed) % candidates.length] ?? 1;
 }
 
 /** Buffers and parameter values of a kernel. Addresses are the same for the same kernel signature, whatever the code does. */
@@ -167,7 +168,11 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
       }
       case 'pointer': {
         const given = o.arguments.get(parameter.name);
-        const address = given?.kind === 'value' && Number(given.value) === 0 ? 0 : buffer(parameter.name, type.to, parameter, 0);
+        const isNull = given?.kind === 'value' ? Number(given.value) === 0 : given === undefined && usage.nullable.has(parameter.name) && hash(o.seed, hashText(parameter.name), 5) % 3 === 0;
+        // The buffer is made even if it is not passed: later addresses do not depend on it.
+        const made = buffer(parameter.name, type.to, parameter, 0);
+        const address = isNull ? 0 : made;
+        if (isNull) scalars.set(parameter.name, 0);
         give(parameter.name, type, address);
         break;
       }

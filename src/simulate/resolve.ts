@@ -109,6 +109,20 @@ export function layoutOf(decl: RecordDecl, args: readonly TemplateArgument[] | n
   if (known !== undefined) return known;
   if (!decl.complete) throw new Unsupported(`struct ${decl.name} is not defined here`, decl.nameSpan, decl.file);
   const fields: FieldLayout[] = [];
+  // Registered before its fields are known: a field may point to the record itself.
+  const layout: { -readonly [K in keyof RecordLayout]: RecordLayout[K] } = { name: decl.name, decl, key: `${decl.name}@${decl.file}:${decl.span.start}${suffix}`, fields, size: 0, align: 1 };
+  byArguments.set(suffix, layout);
+  environments.set(layout, inner);
+  try {
+    layOut(decl, inner, fields, layout);
+  } catch (error) {
+    byArguments.delete(suffix);
+    throw error;
+  }
+  return layout;
+}
+
+function layOut(decl: RecordDecl, inner: Env, fields: FieldLayout[], layout: { size: number; align: number }): void {
   let offset = 0;
   let align = 1;
   for (const base of decl.bases) {
@@ -139,10 +153,8 @@ export function layoutOf(decl: RecordDecl, args: readonly TemplateArgument[] | n
   const stated = decl.alignment === null ? null : evaluate(decl.alignment, inner);
   if (stated !== null) align = Math.max(align, Number(stated.value));
   size = Math.max(1, Math.ceil(size / align) * align);
-  const layout: RecordLayout = { name: decl.name, decl, key: `${decl.name}@${decl.file}:${decl.span.start}${suffix}`, fields, size, align };
-  byArguments.set(suffix, layout);
-  environments.set(layout, inner);
-  return layout;
+  layout.size = size;
+  layout.align = align;
 }
 
 /** The environment in which a template's body is read. Defaults fill what `args` leaves out. */

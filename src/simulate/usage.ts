@@ -8,6 +8,8 @@ import { walkExpr, walkStmt } from './walk.js';
 export interface Usage {
   /** Names whose value, or whose elements' values, may become an index, a bound or a shift. Names, so that one version's usage serves another. */
   readonly indices: ReadonlySet<string>;
+  /** Pointers that are tested for null. */
+  readonly nullable: ReadonlySet<string>;
   readonly integers: readonly number[];
   readonly reals: readonly number[];
 }
@@ -20,6 +22,11 @@ export function usageOf(kernel: FunctionDecl): Usage {
   const functions = reachable(kernel);
   const integers = new Set<number>();
   const reals = new Set<number>();
+  const nullable = new Set<string>();
+  const tested = (e: Expr): void => {
+    const x = strip(e);
+    if (x.kind === 'ref' && (x.decl?.kind === 'parameter' || x.decl?.kind === 'variable') && x.decl.type.kind === 'pointer') nullable.add(x.name);
+  };
   /** What flows into each variable: the declarations its values mention. */
   const flows = new Map<Decl, Set<Decl>>();
   const sinks = new Set<Decl>();
@@ -60,6 +67,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
       stmt: (s) => {
         if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) sink(s.condition);
         if (s.kind === 'for' && s.step !== null) sink(s.step);
+        if (s.kind === 'if') tested(s.condition);
         if (s.kind === 'switch') for (const arm of s.arms) for (const label of arm.labels) if (label !== null) constant(label);
       },
       expr: (e) => {
@@ -70,7 +78,10 @@ export function usageOf(kernel: FunctionDecl): Usage {
             if (to !== null) flow(to, e.value);
             break;
           }
+          case 'conditional': tested(e.condition); break;
+          case 'unary': if (e.op === '!') tested(e.operand); break;
           case 'binary':
+            if (e.op === '==' || e.op === '!=' || e.op === '&&' || e.op === '||') { tested(e.left); tested(e.right); }
             if (['<', '<=', '>', '>=', '==', '!='].includes(e.op)) { constant(e.left); constant(e.right); }
             if ((e.op === '+' || e.op === '-') && (e.left.type.kind === 'pointer' || e.left.type.kind === 'array')) sink(e.right);
             if (e.op === '<<' || e.op === '>>') sink(e.right);
@@ -90,7 +101,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
   for (let d = work.pop(); d !== undefined; d = work.pop()) {
     for (const from of flows.get(d) ?? []) if (!sinks.has(from)) { sinks.add(from); work.push(from); }
   }
-  const usage: Usage = { indices: new Set([...sinks].map((d) => d.name)), integers: [...integers].sort((a, b) => a - b).slice(0, 64), reals: [...reals].sort((a, b) => a - b).slice(0, 64) };
+  const usage: Usage = { indices: new Set([...sinks].map((d) => d.name)), nullable, integers: [...integers].sort((a, b) => a - b).slice(0, 64), reals: [...reals].sort((a, b) => a - b).slice(0, 64) };
   cache.set(kernel, usage);
   return usage;
 }

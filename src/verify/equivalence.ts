@@ -139,7 +139,7 @@ export function compareOver(settings: readonly Setting[], blocks: readonly Shape
       case 'different': return { status: 'different', runs, counterexample: shrink(setting, outcome, blocks, runBefore, runAfter, options.tolerance ?? null), notes: [...notes] };
     }
   }
-  for (const reason of new Set(tally.inconclusive)) notes.add(reason);
+  if (tally.inconclusive.length > 0) notes.add(`${tally.inconclusive.length} of ${runs} settings say nothing: ${[...new Set(tally.inconclusive)].slice(0, 2).join('; ')}`);
   if (tally.clean === 0 || tally.wrote === 0) {
     const obstacles = tally.obstacles.length > 0 ? tally.obstacles.slice(0, 3) : [{ side: 'before' as const, reason: tally.inconclusive[0] ?? 'no run wrote anything that could be compared', at: null }];
     return { status: 'not-verified', runs, obstacles, notes: [...notes] };
