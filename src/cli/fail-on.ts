@@ -1,5 +1,6 @@
 /** `--fail-on`: what makes an audit exit with 1. */
-import type { BranchClass, FileAudit, Severity } from '../audit/types.js';
+import type { BranchClass, Severity } from '../audit/types.js';
+import type { PlainFile } from '../project/plain-audit.js';
 import { UsageError } from '../project/errors.js';
 import { didYouMean } from '../project/suggest.js';
 
@@ -24,7 +25,7 @@ export function checkFailOn(words: readonly string[]): void {
 }
 
 /** Does a finding that the baseline does not hold match one of the words? */
-export function offends(files: readonly FileAudit[], words: readonly string[], known: ReadonlySet<string> | null): boolean {
+export function offends(files: readonly PlainFile[], words: readonly string[], known: ReadonlySet<string> | null): boolean {
   if (words.length === 0) return false;
   const wanted = new Set(words);
   // A severity stands for itself and everything worse.

@@ -7,8 +7,10 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Ignore } from 'ignore';
 
-// The package's types describe a CommonJS module; its default export is the factory.
-const ignore = createRequire(import.meta.url)('ignore') as (options?: { allowRelativePaths?: boolean }) => Ignore;
+/** The package's types describe a CommonJS module; its default export is the factory. Loaded when the first rules are met. */
+function ignore(): Ignore {
+  return (createRequire(import.meta.url)('ignore') as () => Ignore)();
+}
 
 const NAMES = ['.gitignore', '.divmodignore'];
 

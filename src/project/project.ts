@@ -6,37 +6,31 @@
  *     for (const site of project.sites('peel')) if (site.refusals.length === 0) site.apply();
  *     await project.save();
  */
-import { realpathSync } from 'node:fs';
-import { dirname, resolve, sep } from 'node:path';
-import { createAnalysis } from '../analysis/analyse.js';
-import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
-import { auditProgram } from '../audit/audit.js';
-import type { FileAudit } from '../audit/types.js';
+import { dirname, sep } from 'node:path';
 import { uncommittedFiles } from '../rewrite/git-guard.js';
 import { EditPlan, editsByFile } from '../rewrite/plan.js';
 import { unifiedDiff } from '../rewrite/unified-diff.js';
 import { writeFilesAtomically } from '../rewrite/write.js';
 import { encode } from '../source/decode.js';
 import type { SourceFile } from '../source/types.js';
-import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
+import type { FunctionDecl } from '../syntax/tree.js';
 import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
 import { holds } from '../../transforms/lib/framework.js';
 import type { Estimate, Obligation, OutcomeStatus, Transform } from '../../transforms/lib/types.js';
 import { transforms as builtIn } from '../../transforms/index.js';
 import { DiffPaths } from './diff-paths.js';
-import { readCompileCommands, startEngine } from './engine.js';
+import { startEngine } from './engine.js';
 import { UsageError } from './errors.js';
-import { findFiles, type InputFile } from './files.js';
+import { findFiles } from './files.js';
 import { IgnoreFiles } from './ignores.js';
-import { applyRounds, directCallees, kernelsOf, listSites, type Candidate, type InternalFault, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
-import { callGraph, checkKernelNames, nameMatcher } from './scope.js';
+import { applyRounds, listSites, type Candidate, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
+import { callGraph, checkKernelNames, directCallees, nameMatcher } from './scope.js';
+import { Session, type OpenedInputs } from './session.js';
 import type { SimulationRequest, Verification } from './simulation.js';
-import { withShownPaths } from './shown-paths.js';
-import { resolveSettings, type RawValue, type SettingName, type Settings } from './settings.js';
+import { resolveSettings, type RawValue, type SettingName } from './settings.js';
 import { didYouMean } from './suggest.js';
 import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
 import { loadModules } from './plugins.js';
-import { Workspace, type Failure } from './workspace.js';
 
 export interface ProjectOptions {
   /** Files, folders and globs. */
@@ -47,23 +41,9 @@ export interface ProjectOptions {
   readonly settings?: Readonly<Partial<Record<SettingName, RawValue>>>;
 }
 
-/** What the command line has already worked out. */
-export interface OpenedInputs {
-  readonly files: readonly InputFile[];
-  readonly failures: readonly Failure[];
-  readonly given: ReadonlyMap<string, Uint8Array>;
-  readonly settings: Settings;
-  readonly cwd: string;
-}
-
 export interface ApplyOptions {
   readonly at?: number;
   readonly evenIfItLoses?: boolean;
-}
-
-export interface AuditRequest {
-  /** How branches really go, in place of assumed probabilities: from the simulator or a profile. */
-  readonly probabilities?: (program: Program, kernels: readonly FunctionDecl[]) => Probabilities | null;
 }
 
 /** A place where a transform's shape occurs, and what would become of it now. */
@@ -110,33 +90,18 @@ const NO_GAIN: Estimate = {
   speedup: 1, low: 1, high: 1, instructionsBefore: 0, instructionsAfter: 0, traffic: 0, breakEven: null, provider: 'static', pays: false, reason: 'the site was refused',
 };
 
-export class Project {
-  private readonly workspace: Workspace;
+export class Project extends Session {
   private readonly diffPaths: DiffPaths;
-  private readonly settings: Settings;
-  private readonly cwd: string;
-  private readonly missing: readonly Failure[];
   private readonly modules: ReadonlyMap<string, readonly Transform[]>;
   private readonly folders: readonly string[];
   private readonly ignores = new IgnoreFiles();
   /** Edits taken by sites since the texts were last changed. */
   private plan = new EditPlan();
   private touched = new Set<FunctionDecl>();
-  /** Faults of divmod itself met so far. */
-  readonly faults: InternalFault[] = [];
 
   private constructor(inputs: OpenedInputs, modules: Project['modules']) {
-    this.settings = inputs.settings;
-    this.cwd = realpathSync(inputs.cwd);
-    this.missing = inputs.failures;
+    super(inputs);
     this.modules = modules;
-    this.workspace = new Workspace(inputs.files, {
-      cwd: this.cwd,
-      includeDirs: inputs.settings.includeDirs.map((folder) => resolve(inputs.cwd, folder)),
-      define: inputs.settings.define,
-      compileCommands: inputs.settings.compileCommands === null ? null : readCompileCommands(resolve(inputs.cwd, inputs.settings.compileCommands)),
-      given: inputs.given,
-    });
     this.diffPaths = new DiffPaths(inputs.cwd);
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
     for (const name of [...this.settings.allow, ...this.settings.deny]) {
@@ -158,62 +123,6 @@ export class Project {
     await startEngine();
     const modules = await loadModules([...inputs.settings.plugins, ...inputs.settings.transform], inputs.cwd);
     return new Project(inputs, modules);
-  }
-
-  /** What could not be found or read. */
-  get failures(): readonly Failure[] {
-    return [...this.missing, ...this.workspace.failures];
-  }
-
-  /** The files that were read. */
-  get files(): readonly InputFile[] {
-    return this.workspace.inputs;
-  }
-
-  get analysisOptions(): AnalysisOptions {
-    const { block, grid, assume, arch, defaultTrips } = this.settings;
-    return {
-      ...(block === null ? {} : { block }), ...(grid === null ? {} : { grid }), ...(assume.size === 0 ? {} : { assume }),
-      ...(arch === null ? {} : { arch }), ...(defaultTrips === null ? {} : { defaultTrips }),
-    };
-  }
-
-  /** Every kernel of the files, with the unit it stands in. */
-  kernels(): readonly { readonly unit: Unit; readonly kernel: FunctionDecl; readonly program: Program }[] {
-    this.settle();
-    return this.workspace.groups.flatMap((group) => {
-      const program = this.programOf(group);
-      return program === null ? [] : kernelsOf(program, group).map((entry) => ({ ...entry, program }));
-    });
-  }
-
-  /** Audits the present state of the files. Throws `UsageError` if a kernel was asked for that does not exist. */
-  audit(options: AuditRequest = {}): readonly FileAudit[] {
-    return [...this.auditSteps(options)].flat();
-  }
-
-  /** As `audit`, file by file, so that a caller can do something in between. */
-  *auditSteps(options: AuditRequest = {}): Generator<readonly FileAudit[], void, undefined> {
-    this.settle();
-    const names: string[] = [];
-    const wanted = nameMatcher(this.settings.kernel);
-    for (const group of this.workspace.groups) {
-      const program = this.programOf(group);
-      if (program === null) continue;
-      const analysis = createAnalysis(program, this.analysisOptions);
-      names.push(...kernelsOf(program, group).map(({ kernel }) => kernel.name));
-      yield [];
-      for (const file of group) {
-        try {
-          const kernels = program.units.get(file.realPath)?.kernels.filter((kernel) => kernel.body !== null && wanted(kernel.name)) ?? [];
-          const probabilities = options.probabilities?.(program, kernels) ?? null;
-          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions, probabilities }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
-        } catch (error) {
-          this.faults.push({ path: file.path, where: 'audit', error });
-        }
-      }
-    }
-    checkKernelNames(this.settings.kernel, names);
   }
 
   /** The sites of a transform (`peel`, `compact:grid`), each with its obligations and estimate. */
@@ -329,34 +238,6 @@ export class Project {
     return Promise.resolve(changed.map(({ original }) => this.workspace.shownPath(original.source.realPath)));
   }
 
-  /** How a file is called in results. */
-  shownPath(realPath: string): string {
-    return this.workspace.shownPath(realPath);
-  }
-
-  /** The text of a file's line as it was read (from 1); null if the file is not loaded. */
-  lineText(realPathOrPath: string, line: number): string | null {
-    const source = this.sourceOf(realPathOrPath);
-    if (source === null || line < 1 || line > source.lineCount) return null;
-    const end = line < source.lineCount ? source.lineStart(line + 1) : source.text.length;
-    return source.text.slice(source.lineStart(line), end).replace(/\r?\n$/, '');
-  }
-
-  /** A loaded file by real path or by the path the user gave. */
-  sourceOf(path: string): SourceFile | null {
-    return this.workspace.original(path)?.source ?? this.workspace.originalByPath(path);
-  }
-
-  /** Null if divmod itself failed on the group; that is kept as a fault. */
-  private programOf(group: readonly InputFile[]): Program | null {
-    try {
-      return this.workspace.program(group);
-    } catch (error) {
-      this.faults.push({ path: group.map((file) => file.path).join(', '), where: 'reading', error });
-      return null;
-    }
-  }
-
   private siteResults(requests: readonly TransformRequest[], options: ApplyOptions): ReturnType<typeof listSites> {
     this.settle();
     const request = this.roundsRequest(requests, options);
@@ -372,7 +253,7 @@ export class Project {
   }
 
   /** Makes the edits that sites took. */
-  private settle(): void {
+  protected override settle(): void {
     if (this.plan.size === 0) return;
     this.workspace.commit(editsByFile([...this.plan.byFile().values()].flat()));
     this.plan = new EditPlan();

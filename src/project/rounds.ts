@@ -5,7 +5,6 @@
  * compose. A site that was refused or does not pay is reported once, at the line where it stood at first.
  */
 import { createAnalysis } from '../analysis/analyse.js';
-import { walk } from '../analysis/children.js';
 import type { AnalysisOptions } from '../analysis/facts.js';
 import { EditPlan } from '../rewrite/plan.js';
 import type { SourceFile } from '../source/types.js';
@@ -14,7 +13,8 @@ import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
 import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
-import { callGraph, ignoredLines, type CallGraph } from './scope.js';
+import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
+import type { InternalFault } from './session.js';
 import type { TransformRequest } from './transform-spec.js';
 import type { Workspace } from './workspace.js';
 
@@ -38,13 +38,6 @@ export interface SiteResult {
   readonly round: number;
   /** Place in the order in which the changes were made, from 1; 0 unless applied. */
   readonly sequence: number;
-}
-
-/** A transform or an analysis failed: a fault of divmod, kept apart from refusals. */
-export interface InternalFault {
-  readonly path: string;
-  readonly where: string;
-  readonly error: unknown;
 }
 
 export interface RoundsRequest {
@@ -198,14 +191,6 @@ export function listSites(workspace: Workspace, group: readonly InputFile[], req
   return found;
 }
 
-/** Kernels of the group's own files, in order. */
-export function kernelsOf(program: Program, group: readonly InputFile[]): readonly { readonly unit: Unit; readonly kernel: FunctionDecl }[] {
-  return group.flatMap((file) => {
-    const unit = program.units.get(file.realPath);
-    return unit === undefined ? [] : unit.kernels.filter((kernel) => kernel.body !== null || !kernel.understood).map((kernel) => ({ unit, kernel }));
-  });
-}
-
 function functionsInScope(program: Program, group: readonly InputFile[], request: RoundsRequest, graph: () => CallGraph): readonly { unit: Unit; fn: FunctionDecl }[] {
   const first = new Set(group.map((file) => file.realPath));
   const units = [...group.flatMap((file) => program.units.get(file.realPath) ?? []), ...[...program.units.values()].filter((unit) => !first.has(unit.source.realPath))];
@@ -278,18 +263,6 @@ function withRelatedFiles(program: Program, changed: ReadonlySet<string>): Reado
     }
   }
   return related;
-}
-
-/** Functions that a function calls, as far as names are resolved. */
-export function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
-  const found = new Set<FunctionDecl>();
-  if (fn.body !== null) {
-    walk(fn.body, (node) => {
-      if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method')) for (const callee of node.callee.candidates) found.add(callee);
-      return true;
-    });
-  }
-  return found;
 }
 
 function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): string {

@@ -1,8 +1,10 @@
 /** Which functions and sites a run is about: `--kernel`, `--at`, `// divmod: ignore`. */
+import { walk } from '../analysis/children.js';
 import { annotationsOf } from '../source/annotations.js';
 import type { SourceFile } from '../source/types.js';
-import type { FunctionDecl, Program } from '../syntax/tree.js';
+import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { UsageError } from './errors.js';
+import type { InputFile } from './files.js';
 import { didYouMean } from './suggest.js';
 
 /** A test for kernel names: exact or with `*` and `?`. No patterns at all match everything. */
@@ -84,4 +86,24 @@ export function callGraph(program: Program, calleesOf: (fn: FunctionDecl) => Ite
       return all;
     },
   };
+}
+
+/** Functions that a function calls, as far as names are resolved. */
+export function directCallees(fn: FunctionDecl): Iterable<FunctionDecl> {
+  const found = new Set<FunctionDecl>();
+  if (fn.body !== null) {
+    walk(fn.body, (node) => {
+      if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method')) for (const callee of node.callee.candidates) found.add(callee);
+      return true;
+    });
+  }
+  return found;
+}
+
+/** Kernels of the group's own files, in order. */
+export function kernelsOf(program: Program, group: readonly InputFile[]): readonly { readonly unit: Unit; readonly kernel: FunctionDecl }[] {
+  return group.flatMap((file) => {
+    const unit = program.units.get(file.realPath);
+    return unit === undefined ? [] : unit.kernels.filter((kernel) => kernel.body !== null || !kernel.understood).map((kernel) => ({ unit, kernel }));
+  });
 }

@@ -3,7 +3,7 @@
  * writes to the disk.
  */
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { landEdits } from '../rewrite/apply-edits.js';
+import { landEdits } from '../rewrite/land-edits.js';
 import { PieceText } from '../rewrite/piece-text.js';
 import { decode } from '../source/decode.js';
 import { SourceError } from '../source/errors.js';
@@ -39,6 +39,8 @@ export interface WorkspaceOptions extends GroupOptions {
   readonly cwd: string;
   /** Contents that do not come from the disk, by real path (standard input). */
   readonly given?: ReadonlyMap<string, Uint8Array>;
+  /** Inputs that are known together, by real path, if that was decided elsewhere. */
+  readonly groups?: readonly (readonly string[])[];
 }
 
 /** Up to so many bytes of source, all files are one program; more are parted by folders and includes. */
@@ -66,7 +68,9 @@ export class Workspace {
       if (text !== null) readable.push({ file, text });
     }
     this.inputs = readable.map(({ file }) => file);
-    this.groups = groupFiles(readable, options.includeDirs);
+    this.groups = options.groups === undefined
+      ? groupFiles(readable, options.includeDirs)
+      : options.groups.map((group) => this.inputs.filter((file) => group.includes(file.realPath))).filter((group) => group.length > 0);
   }
 
   private read(file: InputFile): string | null {
@@ -85,6 +89,11 @@ export class Workspace {
       this.failures.push({ path: file.path, line: null, message: error.message });
       return null;
     }
+  }
+
+  /** Bytes of a file as it was read. */
+  sizeOf(realPath: string): number {
+    return this.contents.get(realPath)?.bytes.length ?? 0;
   }
 
   /** Parses the present state of a group. */

@@ -1,5 +1,5 @@
 /** One HTML page without scripts or outside parts. */
-import type { FileAudit } from '../audit/types.js';
+import type { PlainFile } from '../project/plain-audit.js';
 import type { SiteResult } from '../project/rounds.js';
 import { holdsNot } from './site-words.js';
 import { quantity, share } from './style.js';
@@ -14,7 +14,7 @@ function page(title: string, body: string): string {
   return `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${STYLE}</style></head><body>\n<h1>${escape(title)}</h1>\n${body}\n</body></html>\n`;
 }
 
-export function auditHtml(files: readonly FileAudit[]): string {
+export function auditHtml(files: readonly PlainFile[]): string {
   const out = [`<p>${escape(summarise(files).text)}</p>`];
   for (const file of files) {
     if (file.kernels.length === 0 && file.problems.length === 0) continue;

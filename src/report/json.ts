@@ -1,12 +1,13 @@
 /** The JSON that scripts read. Field names and meanings are a contract: docs/interface.md. */
-import type { BranchFinding, FileAudit, Hazard, KernelAudit } from '../audit/types.js';
+import type { Hazard } from '../audit/types.js';
+import type { PlainBranch, PlainFile, PlainKernel } from '../project/plain-audit.js';
 import type { Proposal } from '../plan/rank.js';
 import type { SiteResult } from '../project/rounds.js';
 import { summarise, type CountedFile } from './summary.js';
 
-const reasons = (list: BranchFinding['because']): { path: string; line: number; text: string }[] => list.map(({ path, line, text }) => ({ path, line, text }));
+const reasons = (list: PlainBranch['because']): { path: string; line: number; text: string }[] => list.map(({ path, line, text }) => ({ path, line, text }));
 
-function branchJson(branch: BranchFinding) {
+function branchJson(branch: PlainBranch) {
   const { divergence, cost } = branch;
   return {
     id: branch.id, path: branch.path, function: branch.function, via: branch.via.map(({ path, line }) => ({ path, line })),
@@ -28,7 +29,7 @@ function hazardJson(hazard: Hazard) {
   };
 }
 
-function kernelJson(kernel: KernelAudit) {
+function kernelJson(kernel: PlainKernel) {
   return {
     name: kernel.name, line: kernel.line, endLine: kernel.endLine, understood: kernel.understood,
     block: kernel.block === null ? null : { x: kernel.block.x, y: kernel.block.y, z: kernel.block.z, origin: kernel.block.origin },
@@ -36,12 +37,12 @@ function kernelJson(kernel: KernelAudit) {
   };
 }
 
-export function fileJson(file: FileAudit) {
+export function fileJson(file: PlainFile) {
   return { path: file.path, status: file.status, problems: file.problems.map(({ line, message }) => ({ line, message })), kernels: file.kernels.map(kernelJson) };
 }
 
 /** `divmod audit --format json`. `timing` is added when it was asked for. */
-export function auditJson(version: string, files: readonly FileAudit[], timing?: Readonly<Record<string, number>>): string {
+export function auditJson(version: string, files: readonly PlainFile[], timing?: Readonly<Record<string, number>>): string {
   return render({ tool: 'divmod', version, schema: 1, files: files.map(fileJson), summary: summarise(files), ...(timing === undefined ? {} : { timing }) });
 }
 
@@ -105,7 +106,7 @@ export function planJson(version: string, proposals: readonly Proposal[], summar
 export interface ExplainJsonInput {
   readonly path: string;
   readonly line: number;
-  readonly branches: readonly { readonly kernel: string; readonly finding: BranchFinding }[];
+  readonly branches: readonly { readonly kernel: string; readonly finding: PlainBranch }[];
   readonly hazards: readonly { readonly kernel: string; readonly hazard: Hazard }[];
   readonly sites: readonly SiteResult[];
 }

@@ -1,11 +1,11 @@
 /** Markdown, for reviews and issue trackers. */
-import type { FileAudit } from '../audit/types.js';
+import type { PlainFile } from '../project/plain-audit.js';
 import type { SiteResult } from '../project/rounds.js';
 import { holdsNot } from './site-words.js';
 import { quantity, share } from './style.js';
 import { summarise } from './summary.js';
 
-export function auditMarkdown(files: readonly FileAudit[]): string {
+export function auditMarkdown(files: readonly PlainFile[]): string {
   const out = ['# Divergence audit', '', summarise(files).text, ''];
   for (const file of files) {
     if (file.kernels.length === 0 && file.problems.length === 0) continue;

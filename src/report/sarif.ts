@@ -1,5 +1,6 @@
 /** SARIF 2.1.0, for code-scanning services. */
-import type { FileAudit, Severity } from '../audit/types.js';
+import type { Severity } from '../audit/types.js';
+import type { PlainFile } from '../project/plain-audit.js';
 import type { SiteResult } from '../project/rounds.js';
 import { holdsNot } from './site-words.js';
 import { render } from './json.js';
@@ -34,7 +35,7 @@ function location(path: string, line: number, column?: number, endLine?: number)
 }
 
 /** Hazards, and the branches that are worth a look. */
-export function auditSarif(version: string, files: readonly FileAudit[]): string {
+export function auditSarif(version: string, files: readonly PlainFile[]): string {
   const results: SarifResult[] = [];
   const rules = new Map<string, string>();
   for (const file of files) {

@@ -2,7 +2,8 @@
  * The audit for people: kernel by kernel, the branches that may diverge with the line of code they stand in, and one line for all
  * that cannot.
  */
-import type { BranchClass, BranchFinding, FileAudit, Hazard, KernelAudit } from '../audit/types.js';
+import type { BranchClass, Hazard } from '../audit/types.js';
+import type { PlainBranch, PlainFile, PlainKernel } from '../project/plain-audit.js';
 import { count, quantity, share, styleFor, type Style } from './style.js';
 import { summarise } from './summary.js';
 
@@ -14,7 +15,7 @@ export interface TextAuditOptions {
   readonly lineOf: (path: string, line: number) => string | null;
 }
 
-export function auditText(files: readonly FileAudit[], options: TextAuditOptions): string {
+export function auditText(files: readonly PlainFile[], options: TextAuditOptions): string {
   const style = styleFor(options.color);
   const out: string[] = [];
   for (const file of files) {
@@ -28,7 +29,7 @@ export function auditText(files: readonly FileAudit[], options: TextAuditOptions
   return `${out.join('\n')}\n`;
 }
 
-function kernelText(kernel: KernelAudit, path: string, style: Style, options: TextAuditOptions): string[] {
+function kernelText(kernel: PlainKernel, path: string, style: Style, options: TextAuditOptions): string[] {
   const { block } = kernel;
   const shape = block === null ? style.dim('block shape not known') : style.dim(`block ${[block.x, block.y, block.z].join('x').replace(/(x1)+$/, '')} (${block.origin})`);
   const out = [`  ${style.cyan(style.bold(kernel.name))}  ${style.dim(`line ${kernel.line}`)}  ${shape}`];
@@ -47,7 +48,7 @@ function kernelText(kernel: KernelAudit, path: string, style: Style, options: Te
   return out;
 }
 
-function uniformText(branches: readonly BranchFinding[], path: string): string {
+function uniformText(branches: readonly PlainBranch[], path: string): string {
   const shown = branches.slice(0, 12).map((branch) => `${place(branch, path)} ${branch.scope}`);
   return shown.join(', ') + (branches.length > shown.length ? `, and ${branches.length - shown.length} more` : '');
 }
@@ -56,9 +57,9 @@ function place(finding: { readonly path: string; readonly line: number }, path: 
   return finding.path === path ? `${finding.line}` : `${finding.path}:${finding.line}`;
 }
 
-const KIND: Readonly<Record<BranchFinding['kind'], string>> = { if: 'if', switch: 'switch', ternary: '?:', and: '&&', or: '||', for: 'for', while: 'while', do: 'do' };
+const KIND: Readonly<Record<PlainBranch['kind'], string>> = { if: 'if', switch: 'switch', ternary: '?:', and: '&&', or: '||', for: 'for', while: 'while', do: 'do' };
 
-function branchText(branch: BranchFinding, path: string, style: Style, options: TextAuditOptions): string[] {
+function branchText(branch: PlainBranch, path: string, style: Style, options: TextAuditOptions): string[] {
   const { cost, divergence } = branch;
   const advice = branch.advice === 'consider' ? style.bold(style.yellow('consider')) : style.dim('leave');
   const figures = branch.class === 'unknown'
@@ -105,7 +106,7 @@ function clip(code: string): string {
   return trimmed.length > 110 ? `${trimmed.slice(0, 107)}…` : trimmed;
 }
 
-function summaryText(files: readonly FileAudit[], style: Style): string[] {
+function summaryText(files: readonly PlainFile[], style: Style): string[] {
   const summary = summarise(files);
   const { classes, hazards } = summary;
   const parts = (['uniform', 'boundary', 'geometry', 'data', 'unknown'] as const).filter((name) => classes[name] > 0).map((name) => `${classes[name]} ${name}`);

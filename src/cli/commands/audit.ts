@@ -1,12 +1,14 @@
 /** `divmod audit`. */
 import { readFileSync } from 'node:fs';
-import type { FileAudit } from '../../audit/types.js';
 import { UsageError } from '../../project/errors.js';
+import type { PlainFile } from '../../project/plain-audit.js';
+import type { AuditRequest, Session } from '../../project/session.js';
+import type { Settings } from '../../project/settings.js';
 import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { checkFailOn, offends } from '../fail-on.js';
-import { openProject } from '../open.js';
+import { openSession } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, type Argv } from '../options.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
@@ -25,19 +27,15 @@ export const auditCommand = command({
   },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json', 'sarif', 'markdown', 'html'], 'text');
-    const opened = await openProject(argv, console);
+    const opened = await openSession(argv, console);
     if (opened === null) return;
     const { project, settings, timing } = opened;
     checkFailOn(settings.failOn);
     const known = settings.baseline === null ? null : baselineIds(settings.baseline);
 
-    const files: FileAudit[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
-    const simulation = isSet(argv, 'simulate') ? { module: await import('../../project/simulation.js'), request: await simulationRequest(argv, settings) } : null;
-    const steps = project.auditSteps(simulation === null ? {} : { probabilities: (program, kernels) => simulation.module.simulatedProbabilities(program, kernels, simulation.request) });
-    for (const step of steps) {
-      files.push(...step);
-      await breathe();
-    }
+    const files: PlainFile[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
+    const jobs = isSet(argv, 'simulate') || opened.stdin ? 1 : settings.jobs ?? 1;
+    files.push(...(jobs > 1 && project.groups.length > 1 ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings))));
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
     files.sort(inputOrder(project.files.map((file) => file.path)));
     timing.mark('audit');
@@ -86,8 +84,33 @@ export const auditCommand = command({
   },
 });
 
+/** One thread. Programs that are done with are let go if there are several. */
+async function auditHere(session: Session, request: AuditRequest): Promise<readonly PlainFile[]> {
+  const files: PlainFile[] = [];
+  const plain = session.groups.length > 1 ? (await import('../../project/plain-audit.js')).plainAudit : (file: PlainFile): PlainFile => file;
+  for (const step of session.auditSteps(request)) {
+    files.push(...step.map(plain));
+    await breathe();
+  }
+  return files;
+}
+
+async function auditInParallel(session: Session, settings: Settings, jobs: number): Promise<readonly PlainFile[]> {
+  const [{ auditOnThreads }, { checkKernelNames }] = await Promise.all([import('../../project/workers.js'), import('../../project/scope.js')]);
+  const answers = await auditOnThreads(session.groups, settings, process.cwd(), jobs);
+  checkKernelNames(settings.kernel, answers.flatMap((answer) => answer.kernelNames));
+  session.faults.push(...answers.flatMap((answer) => answer.faults));
+  return answers.flatMap((answer) => answer.files);
+}
+
+async function auditRequest(argv: Argv, settings: Settings): Promise<AuditRequest> {
+  if (!isSet(argv, 'simulate')) return {};
+  const [{ simulatedProbabilities }, request] = await Promise.all([import('../../project/simulation.js'), simulationRequest(argv, settings)]);
+  return { probabilities: (program, kernels) => simulatedProbabilities(program, kernels, request) };
+}
+
 /** The files in the order in which they were given; those that could not be read at the end. */
-function inputOrder(paths: readonly string[]): (a: FileAudit, b: FileAudit) => number {
+function inputOrder(paths: readonly string[]): (a: PlainFile, b: PlainFile) => number {
   const rank = new Map(paths.map((path, i) => [path, i]));
   return (a, b) => (rank.get(a.path) ?? paths.length) - (rank.get(b.path) ?? paths.length);
 }

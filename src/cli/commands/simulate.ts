@@ -3,7 +3,7 @@ import { UsageError } from '../../project/errors.js';
 import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { openProject } from '../open.js';
+import { openSession } from '../open.js';
 import { choice, factOptions, fileOptions, type Argv } from '../options.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
@@ -14,7 +14,7 @@ export const simulateCommand = command({
   options: { ...simulationOptions, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
-    const opened = await openProject(argv, console);
+    const opened = await openSession(argv, console);
     if (opened === null) return;
     const { project, settings } = opened;
     const request = await simulationRequest(argv, settings);

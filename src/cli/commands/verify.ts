@@ -3,7 +3,7 @@ import { UsageError } from '../../project/errors.js';
 import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { openProject } from '../open.js';
+import { openSession } from '../open.js';
 import { choice, factOptions, fileOptions, single, type Argv } from '../options.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
@@ -14,8 +14,8 @@ export const verifyCommand = command({
   options: { ...simulationOptions, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
-    const before = await openProject({ ...argv, paths: [single(argv, 'before')] }, console);
-    const after = await openProject({ ...argv, paths: [single(argv, 'after')] }, console);
+    const before = await openSession({ ...argv, paths: [single(argv, 'before')] }, console);
+    const after = await openSession({ ...argv, paths: [single(argv, 'after')] }, console);
     if (before === null || after === null) return;
     const request = await simulationRequest(argv, before.settings);
     const [{ verifyKernels }, { nameMatcher, checkKernelNames }] = await Promise.all([import('../../project/simulation.js'), import('../../project/scope.js')]);
