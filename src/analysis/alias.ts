@@ -21,8 +21,15 @@ export interface AliasGrants {
 
 export const NO_GRANTS: AliasGrants = { noalias: false };
 
+const grants = new WeakMap<FunctionDecl, AliasGrants>();
+
 export function grantsOf(kernel: FunctionDecl | null, program: Program): AliasGrants {
-  return kernel !== null && annotationsOf(kernel, program).has('noalias') ? { noalias: true } : NO_GRANTS;
+  if (kernel === null) return NO_GRANTS;
+  const known = grants.get(kernel);
+  if (known !== undefined) return known;
+  const made = annotationsOf(kernel, program).has('noalias') ? { noalias: true } : NO_GRANTS;
+  grants.set(kernel, made);
+  return made;
 }
 
 /** Spaces that a generic pointer into global memory cannot tell apart. */

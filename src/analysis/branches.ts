@@ -11,9 +11,15 @@ import type { FunctionDecl } from '../syntax/tree.js';
 
 type Exit = 'return' | 'break' | 'continue';
 
+const memo = new WeakMap<FunctionDecl, readonly BranchSite[]>();
+
+/** Branches of a function; the same for every context, so kept by identity. */
 export function branchesOf(fn: FunctionDecl): readonly BranchSite[] {
+  const known = memo.get(fn);
+  if (known !== undefined) return known;
   const sites: BranchSite[] = [];
   if (fn.body !== null) collect(fn.body, sites);
+  memo.set(fn, sites);
   return sites;
 }
 

@@ -50,8 +50,20 @@ export function callSitesBelow(kernel: FunctionDecl, program: Program): Readonly
 
 /** A place of `fn` in terms of the kernel: every place that it may stand for over all call sites. Unknown if there are none, or on recursion. */
 export function placesInKernel(place: Place, fn: FunctionDecl, kernel: FunctionDecl, program: Program): readonly Place[] {
-  return climb(place, fn, kernel, program, new Set());
+  if (fn === kernel) return [place];
+  let ofKernel = climbed.get(kernel);
+  if (ofKernel === undefined) climbed.set(kernel, ofKernel = new Map());
+  let ofFunction = ofKernel.get(fn);
+  if (ofFunction === undefined) ofKernel.set(fn, ofFunction = new Map());
+  const key = `${placeKey(place)}${place.readOnly ? 'c' : ''}`;
+  const known = ofFunction.get(key);
+  if (known !== undefined) return known;
+  const made = climb(place, fn, kernel, program, new Set());
+  ofFunction.set(key, made);
+  return made;
 }
+
+const climbed = new WeakMap<FunctionDecl, Map<FunctionDecl, Map<string, readonly Place[]>>>();
 
 function climb(place: Place, fn: FunctionDecl, kernel: FunctionDecl, program: Program, visiting: ReadonlySet<string>): readonly Place[] {
   if (fn === kernel) return [place];

@@ -84,6 +84,26 @@ function isWide(type: Type): boolean {
   return type.kind === 'int' && type.bits === 64;
 }
 
+/**
+ * Could the expression fold to a constant without asking for definitions? The model asks for many nodes and needs only what the compiler sees at
+ * once: literals, `const` names, template values and arithmetic on them.
+ */
+function looksConstant(written: Expr): boolean {
+  const expr = strip(written);
+  switch (expr.kind) {
+    case 'literal': return typeof expr.value === 'bigint' || typeof expr.value === 'boolean';
+    case 'sizeof': return true;
+    case 'coordinate': return expr.base === 'warpSize' || expr.base === 'blockDim';
+    case 'ref': return expr.decl !== null && (expr.decl.kind === 'enumerator' || expr.decl.kind === 'template-parameter' || (expr.decl.kind === 'variable' && (expr.decl.constexpr || expr.decl.type.const === true)));
+    case 'unary': return expr.op !== '*' && expr.op !== '&' && looksConstant(expr.operand);
+    case 'cast': return looksConstant(expr.operand);
+    case 'binary': return looksConstant(expr.left) && looksConstant(expr.right);
+    case 'conditional': return looksConstant(expr.condition);
+    case 'construct': return expr.arguments.length === 1 && expr.arguments.every(looksConstant);
+    default: return false;
+  }
+}
+
 class CostModel {
   private readonly memo = new WeakMap<Node, Weight>();
   private readonly open = new Set<Node>();
@@ -101,6 +121,10 @@ class CostModel {
     return weight;
   }
 
+  private constant(expr: Expr): bigint | null {
+    return looksConstant(expr) ? constantOf(expr, this.env) : null;
+  }
+
   private all(nodes: readonly (Stmt | Expr)[]): Weight {
     return plus(...nodes.map((node) => this.weigh(node)));
   }
@@ -113,7 +137,7 @@ class CostModel {
       case 'empty': case 'goto': case 'break': case 'continue': return NOTHING;
       case 'if': {
         const head = plus(node.init === null ? NOTHING : this.weigh(node.init), node.conditionDecl === null || node.conditionDecl.init === null ? NOTHING : this.weigh(node.conditionDecl.init), this.weigh(node.condition));
-        const decided = constantOf(node.condition, this.env);
+        const decided = this.constant(node.condition);
         if (node.constexpr || decided !== null) {
           // No run-time branch: one arm remains.
           const arm = decided === null ? null : decided !== 0n ? node.then : node.else;
@@ -208,7 +232,7 @@ class CostModel {
     const expr = strip(lvalue);
     switch (expr.kind) {
       case 'index': {
-        const constant = constantOf(expr.index, this.env) !== null;
+        const constant = this.constant(expr.index) !== null;
         const base = strip(expr.base);
         const inner = base.type.kind === 'array' && base.kind !== 'ref' ? this.address(base) : base.kind === 'ref' ? NOTHING : this.weigh(base);
         return add(plus(inner, this.weigh(expr.index)), constant ? 0 : 1);
@@ -231,7 +255,7 @@ class CostModel {
   }
 
   private binary(node: Expr & { readonly kind: 'binary' }): Weight {
-    if (constantOf(node, this.env) !== null) return NOTHING;
+    if (this.constant(node) !== null) return NOTHING;
     const operands = plus(this.weigh(node.left), this.weigh(node.right));
     if (node.op === ',') return operands;
     // A product that feeds a sum is one multiply-add.
@@ -253,7 +277,7 @@ class CostModel {
   private operation(op: string, type: Type, right: Expr): number {
     if (op === '/' || op === '%') {
       if (type.kind === 'float') return type.format === 'double' ? DOUBLE_DIVISION : FLOAT_DIVISION;
-      const divisor = constantOf(right, this.env);
+      const divisor = this.constant(right);
       if (divisor !== null) {
         if (divisor > 0n && (divisor & (divisor - 1n)) === 0n) return 1;
         return op === '/' ? CONSTANT_DIVISION : CONSTANT_DIVISION + 1;

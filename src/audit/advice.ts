@@ -8,7 +8,8 @@ import type { Classification } from './classify.js';
 import type { Divergence } from './divergence.js';
 import { runsOnce, type Frame } from './frame.js';
 
-export interface Advice { readonly advice: 'leave' | 'consider'; readonly reason: string }
+/** `reason` is found when read: naming what was not understood walks a chain of reasons. */
+export interface Advice { readonly advice: 'leave' | 'consider'; readonly reason: () => string }
 
 const RARE = 1 / 128;
 const NOT_WORTH_MENTIONING = 0.001;
@@ -22,14 +23,14 @@ function percent(share: number): string {
 }
 
 export function adviseOn(site: BranchSite, found: Classification, divergence: Divergence, cost: BranchCost, frame: Frame): Advice {
-  const leave = (reason: string): Advice => ({ advice: 'leave', reason });
-  const consider = (reason: string): Advice => ({ advice: 'consider', reason: `${reason}; ${IF_ISSUE_LIMITED}` });
+  const leave = (reason: string): Advice => ({ advice: 'leave', reason: () => reason });
+  const consider = (reason: string): Advice => ({ advice: 'consider', reason: () => `${reason}; ${IF_ISSUE_LIMITED}` });
   const once = runsOnce(frame, site.node);
   const isLoop = site.kind === 'for' || site.kind === 'while' || site.kind === 'do';
   switch (found.class) {
     case 'uniform':
       return leave(found.verdict.value === 'constant' ? 'decided when compiled, or the same everywhere: no divergence' : `one value in each ${found.verdict.value}: whole warps go one way`);
-    case 'unknown': return leave(`rests on what was not understood: ${found.verdict.unknown ?? 'unknown text'}`);
+    case 'unknown': return { advice: 'leave', reason: () => `rests on what was not understood: ${found.verdict.unknown ?? 'unknown text'}` };
     case 'boundary':
       if (isLoop) {
         return divergence.rate < RARE ? leave(`trip counts of lanes differ by one at most; about ${percent(divergence.rate)} of the tests divide a warp`) : consider(`the end of the loop divides ${percent(divergence.rate)} of the warps`);

@@ -135,7 +135,8 @@ class Walker {
       get because() { return verdict.because; },
       under: verdict.under,
       divergence: { rate: shorten(divergence.rate), p: shorten(divergence.p), origin: divergence.origin },
-      cost: cost.cost, advice: advice.advice, reason: advice.reason,
+      cost: cost.cost, advice: advice.advice,
+      get reason() { return advice.reason(); },
       site, facts,
     };
   }

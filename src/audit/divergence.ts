@@ -56,7 +56,7 @@ function shareOf(site: BranchSite, found: Classification, frame: Frame, input: D
   const option = probability(input.options.assume?.get(`p@${position.line}`) ?? null);
   if (option !== null) return { ...independent(option, lanes), origin: 'assumed', how: `p = ${option} (--assume), lanes independent` };
   switch (found.class) {
-    case 'uniform': return uniform(site, frame);
+    case 'uniform': return uniform(site, found, frame);
     case 'boundary': return boundary(site, found.guards, frame, input.options);
     case 'geometry': return geometry(site, frame);
     case 'data': case 'unknown': return { ...independent(0.5, lanes), origin: 'assumed', how: 'half of the lanes, independently (assumed)' };
@@ -75,8 +75,8 @@ function lanesOf(frame: Frame): number {
   return shape === null ? WARP : Math.max(1, Math.min(WARP, threadsOf(shape)));
 }
 
-function uniform(site: BranchSite, frame: Frame): Share {
-  const value = frame.facts.constant(site.condition);
+function uniform(site: BranchSite, found: Classification, frame: Frame): Share {
+  const value = found.verdict.value === 'constant' ? frame.facts.constant(site.condition) : null;
   const p = value === null ? 0.5 : value === 0n ? 0 : 1;
   return { p, rate: 0, someTrue: p, someFalse: 1 - p, origin: value === null ? 'assumed' : 'computed', how: 'all lanes of a warp agree' };
 }
