@@ -48,7 +48,7 @@ describe('verification', () => {
     expect(same.stdout).toContain('equal');
     expect(same.code).toBe(0);
     const other = divmod(['verify', 'k.cu', 'other.cu'], { cwd });
-    expect(other.stdout).toMatch(/different[^]*out\[\d+\] is [^]*replay: /);
+    expect(other.stdout).toMatch(/different[^]*out\[\d+\] is [^]*replay with --seed /);
     expect(other.code).toBe(4);
   });
 
@@ -82,7 +82,7 @@ describe('verification', () => {
   test('simulate prints efficiency beside the source', () => {
     const result = divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '2x64', '--arg', 'n=8', '--arg', 'mode=1'], { cwd });
     expect(result.code).toBe(0);
-    expect(result.stdout).toMatch(/efficiency 1\.00/);
+    expect(result.stdout).toMatch(/efficiency \d\.\d\d/);
     expect(result.stdout).toContain('if (mode > 0) {');
     expect(divmod(['simulate', 'k.cu', '--launch', '2*64'], { cwd }).code).toBe(2);
   });
