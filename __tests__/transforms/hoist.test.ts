@@ -1,4 +1,7 @@
 import { beforeAll, describe as group, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { initParser } from '../../src/syntax/parser.js';
 import { hoist as typed } from '../../transforms/hoist.js';
 import { refusals } from '../../transforms/lib/framework.js';
@@ -20,6 +23,14 @@ function kernel(body: string, parameters = 'float *x, const float *a, int n, int
 function becomes(before: string, after: string): void {
   applies(hoist, kernel(before), kernel(after));
 }
+
+test('the manual at the head of the file is the tested example', () => {
+  const head = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'transforms', 'hoist.ts'), 'utf8').split('*/')[0] ?? '';
+  const block = (from: string, to: string): string => head.slice(head.indexOf(` * ${from}:`), head.indexOf(to)).split('\n').slice(2, -2)
+    .map((line) => line.replace(/^ \*( {5})?/, '')).join('\n');
+  expect(`${block('before', ' * after:')}\n`).toBe(hoist.example.before);
+  expect(`${block('after', ' * Treated means')}\n`).toBe(hoist.example.after);
+});
 
 group('what comes out', () => {
   test('an if without else, with statements around it, makes two loops', () => {

@@ -2,8 +2,9 @@
  * Out of which loop a branch may be taken, and why. Starting at the innermost loop, the branch climbs as long as everything that
  * makes the step legal is proved for the next loop too.
  */
-import { walk } from '../../src/analysis/children.js';
+import { walk, type Node } from '../../src/analysis/children.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
+import type { Span } from '../../src/source/types.js';
 import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
@@ -106,6 +107,10 @@ function noBarrierUnderDivergence(context: TransformContext, tests: readonly Exp
   if (dark !== undefined) needs.push({ scope: 'block', what: `a barrier that ${excerpt(source, dark)} may hold`, line: source.line(dark.span.start), sure: false });
   if (needs.length === 0) return proved(id, line, 'no barrier and no collective in the loop');
 
+  const other = elsewhereConfigured(context, tests);
+  if (other !== null) {
+    return unknown(id, source.line(other.start), 'text for another configuration has a say in the condition: whether threads agree on it there is not known', 'treat the configurations as separate functions');
+  }
   const verdict = joined(tests.map((test) => facts.scope(test)));
   for (const need of needs) {
     if (atLeast(verdict.value, need.scope)) continue;
@@ -113,6 +118,32 @@ function noBarrierUnderDivergence(context: TransformContext, tests: readonly Exp
     return need.sure && verdict.known ? refuted(id, need.line, text) : unknown(id, need.line, text, verdict.known ? null : 'make the condition understood, or annotate it with // divmod: uniform');
   }
   return provedUnder(id, line, `all threads of a ${verdict.value === 'warp' ? 'warp' : 'block'} take one copy, so barriers and collectives are reached by the same threads`, verdict);
+}
+
+/** A part of the function that is taken out here and names something that the tests depend on; null if there is none. */
+function elsewhereConfigured(context: TransformContext, tests: readonly Expr[]): Span | null {
+  const { facts } = context;
+  const { body, inactive } = facts.function;
+  const parts: Span[] = inactive.map((part) => part.span);
+  if (body !== null) {
+    walk(body, (node) => {
+      if (node.kind === 'preprocessor') for (const arm of node.arms) if (!arm.active) parts.push(arm.span);
+    });
+  }
+  if (parts.length === 0 || body === null) return null;
+  const names = new Set<string>();
+  const pending: Node[] = [...tests];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    walk(node, (inner) => {
+      if (inner.kind !== 'ref' || names.has(inner.name)) return;
+      names.add(inner.name);
+      if (inner.decl === null || (inner.decl.kind !== 'variable' && inner.decl.kind !== 'parameter')) return;
+      if (inner.decl.kind === 'variable' && inner.decl.init !== null) pending.push(inner.decl.init);
+      for (const definition of facts.assignments(inner.decl, body)) if ('node' in definition) pending.push(definition.node);
+    });
+  }
+  const words = new RegExp(`\\b(?:${[...names].join('|')})\\b`);
+  return names.size === 0 ? null : parts.find((part) => words.test(context.unit.source.text.slice(part.start, part.end))) ?? null;
 }
 
 function joined(verdicts: readonly Verdict[]): { readonly value: Scope; readonly known: boolean; readonly under: readonly string[] } {

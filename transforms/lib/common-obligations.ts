@@ -173,7 +173,7 @@ export function declarationsVisibleAt(facts: FunctionFacts, place: Stmt): Readon
   let below: Node = place;
   for (let at: Node | null = facts.parent(place); at !== null; below = at, at = facts.parent(at)) {
     const earlier = statementsBefore(at, below);
-    for (const statement of [...earlier].reverse()) if (statement.kind === 'declare') for (const decl of [...statement.variables, ...statement.types]) add(decl);
+    for (const statement of [...earlier].reverse()) for (const decl of declarationsOf(statement)) add(decl);
     if ('conditionDecl' in at && at.conditionDecl !== null) add(at.conditionDecl);
     if (at.kind === 'for' && at.init.kind === 'declare' && at.init !== below) for (const decl of at.init.variables) add(decl);
     if ((at.kind === 'if' || at.kind === 'switch') && at.init !== null && at.init.kind === 'declare') for (const decl of at.init.variables) add(decl);
@@ -182,6 +182,16 @@ export function declarationsVisibleAt(facts: FunctionFacts, place: Stmt): Readon
   }
   for (const parameter of facts.function.parameters) add(parameter);
   return new Set(byName.values());
+}
+
+/** What a statement declares for those behind it: directives and macros open no scope. */
+function declarationsOf(statement: Stmt): readonly Decl[] {
+  switch (statement.kind) {
+    case 'declare': return [...statement.variables, ...statement.types];
+    case 'preprocessor': return statement.arms.flatMap((arm) => (arm.active ? [...arm.body].reverse().flatMap(declarationsOf) : []));
+    case 'macro-statement': return statement.expanded.kind === 'compound' ? statement.expanded.body.flatMap(declarationsOf) : declarationsOf(statement.expanded);
+    default: return [];
+  }
 }
 
 function statementsBefore(parent: Node, child: Node): readonly Stmt[] {
