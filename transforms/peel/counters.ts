@@ -24,6 +24,8 @@ export interface Counter {
   readonly monotone: boolean;
   /** The head of the loop tests or steps it. */
   readonly inHead: boolean;
+  /** A signed counter with an unsigned step: beyond the end of its type it would go on below zero, and C++ defines that. */
+  readonly mayWrapSilently: boolean;
   /** Where the loop changes it. */
   readonly updates: readonly Expr[];
   /** Its value on entry, if the head of a `for` gives it. */
@@ -78,11 +80,17 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   if (direction === null) return null;
   const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head));
   return {
-    variable, direction, updates, start: head.value,
+    variable, direction, updates, start: head.value, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
     inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
     nonNegative: startsAtZero,
     monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
   };
+}
+
+function hasUnsignedStep(node: Expr, bits: number): boolean {
+  if (node.kind !== 'assign') return false;
+  const type = integerType(node.value.type);
+  return type === null || (!type.signed && type.bits >= bits);
 }
 
 function scales(node: Expr): boolean {

@@ -374,7 +374,7 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const runs = idle ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
-    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed,
+    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently,
     ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under],
   };
 }

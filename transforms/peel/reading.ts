@@ -45,6 +45,8 @@ export class Reader {
   /** Assumptions under which the values that were written down are one in the block. */
   readonly under = new Set<string>();
   private readonly visible: ReadonlySet<Decl>;
+  /** Not null while an initialiser from in front of the loop is read: what it names must not have changed since. */
+  private since: Variable | null = null;
   private readonly symbols = new Map<string, Sym>();
 
   constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean) {
@@ -216,8 +218,10 @@ export class Reader {
     if (decl.kind !== 'variable' && decl.kind !== 'parameter') return this.fail(expr, `${expr.name} is not a variable`, 'bound-exact');
     const type = integerType(decl.type);
     if (type === null) return this.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
-    if (decl === this.counter) return this.readVariable(decl, type);
+    if (decl === this.counter && this.since === null) return this.readVariable(decl, type);
+    if (decl === this.counter) return this.fail(expr, `${expr.name} counts on after it was read`, 'operands-invariant');
     if (!isThreadsOwn(decl) || this.facts.addressTaken(decl)) return this.fail(expr, `${expr.name} is memory that may change`, 'operands-invariant');
+    if (this.since !== null && !this.isUnchangedSince(decl, this.since)) return this.fail(expr, `${expr.name} may have changed since ${this.since.name} was computed from it`, 'operands-invariant');
     const inside = this.facts.assignments(decl, this.loop);
     if (inside.some((definition) => definition.kind !== 'declaration')) return this.innerCounter(expr, decl, type);
     const declaredInside = decl.span.start >= this.loop.span.start && decl.span.end <= this.loop.span.end && decl.file === this.facts.unit.source.realPath;
@@ -229,7 +233,10 @@ export class Reader {
     const init = decl.kind === 'variable' && !decl.opaqueInit && this.isDefinedOnce(decl) ? decl.init : null;
     if (init !== null) {
       const before = this.failure;
+      const { since } = this;
+      if (!declaredInside) this.since = since ?? decl;
       const value = this.read(init);
+      this.since = since;
       const converted = value === null ? null : this.convert(value, type, init);
       if (converted !== null) return converted;
       if (declaredInside || !this.visible.has(decl)) return null;
@@ -251,7 +258,16 @@ export class Reader {
 
   private isDefinedOnce(decl: Variable): boolean {
     const { body } = this.facts.function;
-    return body !== null && this.facts.assignments(decl, body).every((definition) => definition.kind === 'declaration');
+    return body !== null && this.facts.assignments(decl, body).every((definition) => definition.kind === 'declaration' || definition.kind === 'parameter');
+  }
+
+  /** Defined once, or the counter of a loop around both the loop and the other variable, which moves only between its iterations. */
+  private isUnchangedSince(decl: Variable, other: Variable): boolean {
+    if (this.isDefinedOnce(decl)) return true;
+    return this.facts.loops(this.loop).some((outer) => {
+      const induction = describeLoop(this.facts, outer);
+      return induction.simple && induction.counter === decl && other.span.start > outer.body.span.start && other.span.end < outer.body.span.end;
+    });
   }
 
   /** A variable whose value right before the loop is its value all through it. */
@@ -357,6 +373,7 @@ export class Reader {
   }
 
   private isFixedVariable(decl: Variable): boolean {
+    if (this.since !== null && !this.isUnchangedSince(decl, this.since)) return false;
     return this.visible.has(decl) && isThreadsOwn(decl) && !this.facts.addressTaken(decl) && this.facts.assignments(decl, this.loop).length === 0;
   }
 
