@@ -1,7 +1,6 @@
 /** Which launches a comparison tries: block shapes that the code allows, sizes around warp and block edges, seeds and schedules. */
 import { evaluate } from '../simulate/constants.js';
 import { EMPTY_ENV } from '../simulate/resolve.js';
-import { isSizeName } from '../simulate/inputs.js';
 import { walkStmt } from '../simulate/walk.js';
 import type { Shape } from '../simulate/simulate.js';
 import { strip, type Expr, type FunctionDecl, type Program } from '../syntax/tree.js';
@@ -84,30 +83,51 @@ export function blockShapes(program: Program, kernel: FunctionDecl): Shape[] {
   return shapes;
 }
 
-/** Settings in the order in which they are tried: small and telling ones first. */
+/**
+ * Settings in the order in which they are tried. The first rounds go through the telling sizes (none, one, around a warp, around a
+ * block, several blocks) for every block shape, each with another seed; later rounds take sizes a few elements off multiples of 32,
+ * where bounds that are one off show.
+ */
 export function settingsFor(program: Program, kernel: FunctionDecl, options: { readonly blocks?: readonly Shape[]; readonly grids?: readonly Shape[]; readonly sizes?: readonly number[]; readonly seeds?: readonly number[]; readonly schedules?: readonly number[] }): Setting[] {
   const blocks = options.blocks ?? blockShapes(program, kernel);
-  const seeds = options.seeds ?? [1, 2, 3, 4];
-  const schedules = options.schedules ?? [0, 1, 2];
+  const seeds = options.seeds ?? Array.from({ length: 16 }, (_, i) => i + 1);
+  const schedules = options.schedules ?? [0, 1, 0, 2, 3];
   const { y, z } = axesOf(kernel);
-  const sized = kernel.parameters.some((p) => isSizeName(p.name));
+  const coarse: { block: Shape; size: number }[] = [];
+  const fine: { block: Shape; size: number }[] = [];
+  const telling = blocks.map((block) => {
+    const edge = block[0];
+    return options.sizes ?? (y || z ? [edge + 1, 1, 2 * edge + 3, edge, edge - 1, 0, 33] : [2 * threads(block) + 37, edge + 1, 1, edge, 33, edge - 1, 0, 32, 31, 3 * edge]);
+  });
+  // The first shape is the code's own where a launch is visible: it sees every size.
+  const rounds = Math.max(...telling.map((t) => t.length));
+  for (let r = 0; r < rounds; r++) {
+    for (const [b, block] of blocks.entries()) {
+      const size = telling[b]?.[r];
+      if (size !== undefined && size >= 0 && (b === 0 || (r + b) % 2 === 0)) coarse.push({ block, size });
+    }
+  }
+  if (options.sizes === undefined) {
+    const own = blocks[0];
+    for (let r = 0; own !== undefined && r < 24; r++) {
+      const span = y || z ? own[0] : 32;
+      fine.push({ block: blocks[r % 3 === 2 ? (r >> 1) % blocks.length : 0] ?? own, size: span * (1 + (r * 5) % (y || z ? 3 : 9)) + ((r * 7) % 11) - 5 });
+    }
+  }
+  // Two telling sizes, then one a few elements off.
+  const pairs = coarse.flatMap((pair, i) => { const extra = i % 2 === 1 ? fine[(i - 1) / 2] : undefined; return extra === undefined ? [pair] : [pair, extra]; });
+  pairs.push(...fine.slice(Math.floor(coarse.length / 2)));
   const settings: Setting[] = [];
-  const add = (block: Shape, size: number, seed: number, scheduleSeed: number): void => {
+  const total = Math.max(pairs.length, options.sizes === undefined ? Math.min(64, Math.max(pairs.length, 48)) : pairs.length * Math.min(seeds.length, 4));
+  for (let i = 0; i < total; i++) {
+    const pair = pairs[i % pairs.length];
+    const seed = seeds[i % seeds.length];
+    if (pair === undefined || seed === undefined || pair.size < 0) continue;
+    const { block, size } = pair;
     const ceil = (n: number, d: number): number => Math.max(1, Math.min(4, Math.ceil(n / d)));
     const grids: readonly Shape[] = options.grids ?? [[ceil(size, block[0]), y ? ceil(size, block[1]) : 1, z ? ceil(size, block[2]) : 1]];
-    for (const grid of grids) settings.push({ seed, size, block, grid, scheduleSeed, special: seed % 4 === 3 });
-  };
-  for (const [i, seed] of seeds.entries()) {
-    for (const [b, block] of blocks.entries()) {
-      const edge = block[0];
-      const all = options.sizes ?? (y || z ? [edge + 1, 1, edge, 2 * edge + 3, edge - 1, 0, 33] : [2 * threads(block) + 37, edge + 1, edge, 1, 33, edge - 1, 31, 32, 0, 3 * edge]);
-      // Every seed and block sees some sizes; the first block sees them all.
-      const chosen = b === 0 ? (i === 0 ? all : all.filter((_, k) => (k + i) % 3 === 0)) : all.filter((_, k) => (k + b + i) % 4 === 0);
-      for (const [k, size] of (sized || options.sizes !== undefined ? chosen : chosen.slice(0, 2)).entries()) {
-        if (size < 0) continue;
-        add(block, size, seed, schedules[(i + k + b) % schedules.length] ?? 0);
-      }
-    }
+    const grid = grids[Math.floor(i / pairs.length) % grids.length] ?? [1, 1, 1];
+    settings.push({ seed, size, block, grid, scheduleSeed: schedules[i % schedules.length] ?? 0, special: seed % 4 === 3 });
   }
   return settings;
 }
