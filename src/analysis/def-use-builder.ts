@@ -483,12 +483,16 @@ class Builder {
     const decides: Control[] = [];
     let before: Way = null;
     let hasDefault = false;
+    let fallsSince = since;
     for (const arm of node.arms) {
       if (arm.labels.includes(null)) hasDefault = true;
+      const previous: Way = before;
       this.control = outside;
+      // Who falls into this arm has not jumped in the arms before.
+      if (previous === null) fallsSince = this.jumps.length;
+      else this.afterJumps(fallsSince, node);
       const control = this.branch(node.condition, 'case', node);
       if (decides.length === 0) decides.push(control);
-      const previous: Way = before;
       before = this.arm(control, () => {
         this.dead = wasDead;
         if (previous !== null) this.join([NOTHING, previous], [control], node);

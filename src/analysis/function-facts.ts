@@ -17,7 +17,7 @@ import type {
   Affine, BlockFact, BlockShape, BranchSite, Context, Cost, Definition, Effects, Fact, FunctionFacts, LaneSet, Loop, MemoryAccess, Range, Reason, Variable, Verdict,
 } from './facts.js';
 import { invariantWithin } from './invariant.js';
-import { laneSetOf } from './lane-sets.js';
+import { laneSetOf, laneValuesOf, warpsAgree } from './lane-sets.js';
 import { isLiveAfter } from './liveness.js';
 import { rangeOf } from './ranges.js';
 import { refined } from './refinement.js';
@@ -43,6 +43,7 @@ export class Facts implements FunctionFacts {
   readonly launches: readonly Launch[];
   private readonly verdicts = new Map<Expr, Verdict>();
   private readonly lanes = new Map<Expr, LaneSet | null>();
+  private readonly values = new Map<Expr, readonly bigint[] | null>();
   private branchList: readonly BranchSite[] | null = null;
   private callList: FunctionFacts['calls'] | null = null;
 
@@ -87,8 +88,8 @@ export class Facts implements FunctionFacts {
     for (const state of this.states) taint |= refined(expr, state.taint(expr), state);
     if (isGeometry(taint)) {
       // Evaluated lane by lane it may turn out that every warp agrees.
-      const set = this.laneSet(expr);
-      if (set !== null && set.divergentWarps === 0) taint = WARP | ON_BLOCK | (taint & ASSUMPTION_BITS);
+      const values = this.laneValues(expr);
+      if (values !== null && warpsAgree(values)) taint = WARP | ON_BLOCK | (taint & ASSUMPTION_BITS);
     }
     const made = this.verdict(taint, expr, (explainer) => explainer.expression(expr));
     this.verdicts.set(expr, made);
@@ -169,13 +170,24 @@ export class Facts implements FunctionFacts {
     const known = this.lanes.get(condition);
     if (known !== undefined) return known;
     const shape = this.block.value;
-    const made = shape === null || shape.x * shape.y * shape.z > 1024 ? null : laneSetOf(condition, shape, this.first);
+    const values = this.laneValues(condition);
+    const made = shape === null || values === null ? null : laneSetOf(values, shape);
     this.lanes.set(condition, made);
     return made;
   }
 
   laneSetIn(condition: Expr, shape: BlockShape): LaneSet | null {
-    return laneSetOf(condition, shape, this.first);
+    const values = laneValuesOf(condition, shape, this.first);
+    return values === null ? null : laneSetOf(values, shape);
+  }
+
+  private laneValues(expr: Expr): readonly bigint[] | null {
+    const known = this.values.get(expr);
+    if (known !== undefined) return known;
+    const shape = this.block.value;
+    const made = shape === null || shape.x * shape.y * shape.z > 1024 ? null : laneValuesOf(expr, shape, this.first);
+    this.values.set(expr, made);
+    return made;
   }
 
   // ----------------------------------------------------------------------------------------------------------- def-use

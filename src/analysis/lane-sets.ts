@@ -25,31 +25,43 @@ const TRUE = integer(1, INT32);
 const FALSE = integer(0, INT32);
 const MAX_NODES = 400;
 
-/** The lanes for which a condition holds in a block of this shape; null if it depends on more than coordinates and constants. */
-export function laneSetOf(condition: Expr, shape: BlockShape, state: Uniformity): LaneSet | null {
-  const compiled = new Compiler(shape, state).compile(condition);
+/** The value of an integer expression for every thread of a block, in linear order; null if it depends on more than coordinates and constants. */
+export function laneValuesOf(expr: Expr, shape: BlockShape, state: Uniformity): readonly bigint[] | null {
+  const compiled = new Compiler(shape, state).compile(expr);
   if (compiled === null) return null;
-  const threads = shape.x * shape.y * shape.z;
-  const holds = new Uint8Array(threads);
+  const values: bigint[] = [];
   const thread: Thread = { x: 0, y: 0, z: 0 };
-  let index = 0;
   for (thread.z = 0; thread.z < shape.z; thread.z++) {
     for (thread.y = 0; thread.y < shape.y; thread.y++) {
       for (thread.x = 0; thread.x < shape.x; thread.x++) {
         const value = compiled(thread);
         if (value === null) return null;
-        holds[index++] = value.value === 0n ? 0 : 1;
+        values.push(value.value);
       }
     }
   }
-  const warps = Math.ceil(threads / 32);
+  return values;
+}
+
+/** The lanes for which a condition with these values holds. */
+export function laneSetOf(values: readonly bigint[], shape: BlockShape): LaneSet {
+  const holds = Uint8Array.from(values, (value) => (value === 0n ? 0 : 1));
+  const warps = Math.ceil(values.length / 32);
   let divergentWarps = 0;
-  for (let warp = 0; warp < warps; warp++) {
-    const first = holds[warp * 32];
-    const end = Math.min(threads, warp * 32 + 32);
-    for (let i = warp * 32 + 1; i < end; i++) if (holds[i] !== first) { divergentWarps++; break; }
-  }
+  for (let warp = 0; warp < warps; warp++) if (!agree(holds, warp)) divergentWarps++;
   return { shape, holds, divergentWarps, warps };
+}
+
+/** Does every warp hold one value? More than one truth: `tid & 3` is true in lanes 1, 2 and 3 with three values. */
+export function warpsAgree(values: readonly bigint[]): boolean {
+  for (let warp = 0; warp * 32 < values.length; warp++) if (!agree(values, warp)) return false;
+  return true;
+}
+
+function agree<T>(values: ArrayLike<T>, warp: number): boolean {
+  const end = Math.min(values.length, warp * 32 + 32);
+  for (let i = warp * 32 + 1; i < end; i++) if (values[i] !== values[warp * 32]) return false;
+  return true;
 }
 
 class Compiler {
