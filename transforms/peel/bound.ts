@@ -7,7 +7,7 @@
  * change counts.
  */
 import { fits, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
-import { binary, INT32, INT64, number, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
+import { binary, INT32, INT64, number, print, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
 import { add, constant, constantValue, equal, interval, negate, subtract, type Poly, type Sym, type Term } from './polynomial.js';
 
 /** `divisor * t >= level`; the divisor is positive. Neither holds a symbol that varies in the block, unless it is the thread's own. */
@@ -159,8 +159,10 @@ function loneSymbol(poly: Poly): Sym | null {
 function quotient(plus: Cpp, minus: Cpp, divisor: Cpp, divisorValue: bigint | null, positive: boolean, name: Namer, declarations: Declaration[]): Cpp {
   let reach = minus;
   if (isComplex(minus) && !positive) {
-    reach = { kind: 'name', name: name('reach'), value: minus };
-    declarations.push({ name: reach.name, value: minus });
+    const text = print(minus);
+    const same = declarations.find((declared) => print(declared.value) === text);
+    reach = { kind: 'name', name: same?.name ?? name('reach'), value: minus };
+    if (same === undefined) declarations.push({ name: reach.name, value: minus });
   }
   const difference = reach.kind === 'number' && reach.value === 0n ? plus : reach.kind === 'number' && reach.value < 0n ? binary('+', plus, number(-reach.value)) : binary('-', plus, reach);
   const last = divisorValue === 1n ? difference : binary('+', binary('/', difference, divisor), number(1n));

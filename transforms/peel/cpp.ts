@@ -126,6 +126,7 @@ export function print(expr: Cpp, shadowed = false): string {
     case 'cast': return `(${typeName(expr.to)})${inner(expr.operand, UNARY)}`;
     case 'binary': {
       const own = strength(expr);
+      if (expr.op === '-' && expr.left.kind === 'number' && expr.left.value === 0n) return `-${inner(expr.right, UNARY)}`;
       return `${inner(expr.left, own)} ${expr.op} ${inner(expr.right, own + 1)}`;
     }
     case 'extreme': {

@@ -32,7 +32,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const barriers = facts.effects(loop.body).barriers.length > 0;
   // With barriers the loop waits for shared memory and for the slowest warp; over many taps for its loads.
   // A test on which all threads agree costs its issue slots only.
-  const agreed = plan.kind === 'range' && plan.uniformGuards ? 0.1 : 1;
+  const agreed = plan.uniformGuards ? 0.1 : 1;
   const visible = agreed * (barriers ? 0.04 : 0.45 * Math.min(1, 40 / Math.max(trips * nested(context, plan), 1)));
   const speedup = round(1 + share * visible);
   const base = {

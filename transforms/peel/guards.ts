@@ -60,7 +60,7 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     if (isStmt(parent)) {
       const owner = statementOwner(parent, chain);
       if (owner === null || (owner.kind === 'loop' && isOwnTest(facts, owner.node, chain, comparison))) return null;
-      const skips = owner.kind === 'if' && leaves(owner.node.then) && owner.node.else === null;
+      const skips = owner.kind === 'if' && owner.node.else === null && (leaves(owner.node.then) || masks(owner.node.then));
       return { comparison, chain, owner, wanted: skips ? !wanted : wanted, inMacro };
     }
     if (parent.kind === 'paren' || parent.kind === 'macro') chain = parent;
@@ -114,7 +114,13 @@ function statementOwner(parent: Stmt, chain: Expr): Owner | null {
 function isTrivial(expr: Expr): boolean {
   let inner = expr;
   while (inner.kind === 'paren' || inner.kind === 'cast' || (inner.kind === 'unary' && inner.op === '-')) inner = inner.kind === 'paren' ? inner.inner : inner.operand;
-  return inner.kind === 'literal' || (inner.kind === 'construct' && inner.arguments.every(isTrivial)) || (inner.kind === 'macro' && isTrivial(inner.expanded));
+  return inner.kind === 'literal' || (inner.kind === 'construct' && inner.arguments.every(isTrivial)) || inner.kind === 'macro' || (inner.kind === 'ref' && inner.name === 'INFINITY');
+}
+
+/** `v = -INFINITY;`, `ok = false;`: a value that stands for "outside". */
+function masks(stmt: Stmt): boolean {
+  const only = stmt.kind === 'compound' ? (stmt.body.length === 1 ? stmt.body[0] : undefined) : stmt;
+  return only !== undefined && only.kind === 'expression' && only.expression.kind === 'assign' && only.expression.op === null && isTrivial(only.expression.value);
 }
 
 /** `continue;`, `break;` or `return;`, alone or as the last statement of a block. */

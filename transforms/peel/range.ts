@@ -204,7 +204,7 @@ function runsOf(setting: Setting, usable: readonly GuardClaims[]): RangePlan | P
   }
   const choices: Choice[] = [];
   for (const item of plain) {
-    const choice = chooseSide(setting, item, plain.length > 1);
+    const choice = chooseSide(setting, item, plain);
     if (choice.when === 'late' && !lateAllowed) {
       if (item.earlyEmpty || item.early === null) { if (plain.length === 1) return refuse(wraps); continue; }
       choices.push({ item, claim: item.early, when: 'early' });
@@ -214,13 +214,16 @@ function runsOf(setting: Setting, usable: readonly GuardClaims[]): RangePlan | P
   return decided(setting, choices);
 }
 
-function chooseSide({ context }: Setting, item: GuardClaims, several: boolean): Choice {
+function chooseSide({ context }: Setting, item: GuardClaims, all: readonly GuardClaims[]): Choice {
   const { early, late } = item;
   if (early === null || late === null) throw new Error('internal: a guard without claims');
   const earlyChoice: Choice = { item, claim: early, when: 'early' };
   const lateChoice: Choice = { item, claim: late, when: 'late' };
   if (item.lateEmpty) return earlyChoice;
   if (item.earlyEmpty) return lateChoice;
+  const several = all.length > 1;
+  // Both edges of a window: the part that is inside both.
+  if (all.some((other) => other !== item && other.guard.chain === item.guard.chain)) return late.value === item.guard.wanted ? lateChoice : earlyChoice;
   // Settled after a known number of iterations: what comes after is the long part.
   if (constantValue(early.change.level) !== null && constantValue(early.change.divisor) !== null && (several || !item.complete)) return lateChoice;
   const { owner } = item.guard;

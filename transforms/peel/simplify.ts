@@ -212,6 +212,12 @@ class Simplifier {
       const from = lead === undefined ? indentAt(source, kept.span.start) : indentAt(source, statementStart(lead));
       return [{ span: node.span, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) }];
     }
+    // The block becomes the body of a loop that had none.
+    if (kept.kind === 'compound' && parent !== null && (parent.kind === 'for' || parent.kind === 'while') && source.text.slice(parent.headSpan.end, node.span.start).trim() === '') {
+      const shift = { from: indentAt(source, kept.span.start), to: this.moved(indentAt(source, parent.span.start)) };
+      const own = startsLine(source, kept.span.start) ? `\n${shift.to}` : ' ';
+      return [{ span: { start: parent.headSpan.end, end: node.span.end }, text: own + copyText(source, kept.span, shift, this.inner(shift).rewrite(kept)) }];
+    }
     const from = indentAt(source, kept.span.start);
     const start = statementStart(kept);
     const text = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));

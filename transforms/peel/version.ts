@@ -29,6 +29,8 @@ export interface VersionPlan {
   readonly ownBound: boolean;
   /** The number of iterations of the outermost loop is constant. */
   readonly constantTrips: boolean;
+  /** All threads of the block agree on every guard. */
+  readonly uniformGuards: boolean;
   /** Assumptions under which the tests are one in the block. */
   readonly under: readonly string[];
 }
@@ -81,6 +83,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
         kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
         decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
         assumed: chosen.assumed, constantTrips, under: [...reader.under],
+        uniformGuards: !kept.some((demand) => symbolsOf(demand.fact).some((sym) => sym.role === 'thread' || sym.role === 'own')),
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
       };
     }
@@ -99,8 +102,8 @@ function demandOf(reader: Reader, guard: Guard): Demand | null {
   const worst = extreme(fact, 'high', varies);
   // Never true throughout: an edge that the loop itself starts or ends at.
   if (worst === null || interval(worst).low >= 0n) return null;
-  // The same for every thread of every block: the compiler decides it when it unrolls.
-  if (symbolsOf(worst).length === 0 && !symbolsOf(fact).some((sym) => sym.role === 'thread')) return null;
+  // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
+  if (symbolsOf(worst).every((sym) => sym.key.startsWith('blockDim.'))) return null;
   return { guard, value: guard.wanted, fact, worst, ends: negative ? form.negative : form.other, assumed: form.assumed };
 }
 

@@ -238,7 +238,7 @@ export function versionTexts(context: TransformContext, plan: VersionPlan): { re
 /** What the block contributes stands on the left: `first >= R`, `first + R < n`. */
 function testText({ left, op, right }: Inequality, shadowed: boolean): string {
   const [a, b] = [print(left, shadowed), print(right, shadowed)];
-  return holdsPlace(right) && !holdsPlace(left) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+  return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
 }
 
 function holdsPlace(expr: Cpp): boolean {
