@@ -3,7 +3,7 @@
  */
 import type { MacroDefinition, Overlay, OverlayNote, Problem, SourceFile, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
-import { FileNames, Names, Scope } from './scope.js';
+import { Scope, type FileNames, type Names } from './scope.js';
 import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
 import { UNKNOWN } from './types.js';
 

@@ -5,7 +5,7 @@ import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
 import { deduceAuto, descriptorType, lowerDeclarator, lowerSpecifiers, namesType, qualifiedName, setAliasParameters, type Declarator, type Specifiers } from './lower-type.js';
-import type { DeclareStmt, Expr, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
+import type { DeclareStmt, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
 import { UNKNOWN, isArithmetic, stripReference } from './types.js';
 
 /** Where a declaration's words put its variables. */
@@ -282,5 +282,3 @@ function pathOf(ctx: Lowering, text: string): string | null {
   }
   return path;
 }
-
-export type { Expr };

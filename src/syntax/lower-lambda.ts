@@ -1,5 +1,5 @@
 /** Lambda expressions. */
-import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { childOfType, fieldChild, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerParameters } from './lower-parameters.js';
 import { lowerCompound } from './lower-statement.js';
@@ -43,5 +43,3 @@ export function lowerLambda(ctx: Lowering, node: Cst): Expr {
     return lambda;
   });
 }
-
-export { namedChildren };

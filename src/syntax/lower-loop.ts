@@ -7,7 +7,7 @@ import { lowerExpression } from './lower-expression.js';
 import { insideExpansion } from './lower-macro.js';
 import { lowerBody } from './lower-statement.js';
 import { lowerDeclarator, lowerSpecifiers, deduceAuto } from './lower-type.js';
-import type { DeclareStmt, Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
+import type { Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
 import { UNKNOWN, decay, stripReference } from './types.js';
 
 export type LoopKind = 'for_statement' | 'while_statement' | 'do_statement' | 'for_range_loop';
@@ -158,5 +158,3 @@ function lowerRangeFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly Lo
     kind: 'range-for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), variable, range, body: lowerBody(ctx, body, close.end),
   };
 }
-
-export type { DeclareStmt };

@@ -9,7 +9,6 @@ import type { Lowering, Snippet } from './context.js';
 import { lowerExpression } from './lower-expression.js';
 import { lowerStatements } from './lower-statement.js';
 import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
-import { strip } from './tree.js';
 
 /** Macros inside macros deeper than this are left alone. */
 const MAX_EXPANSIONS = 32;
@@ -68,10 +67,3 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };
   return { kind: 'macro-statement', span, name: macro.name, definition: macro, expanded };
 }
-
-/** Name of a macro that an expression came from, or null. */
-export function macroOf(expr: Expr): string | null {
-  return expr.kind === 'macro' ? expr.name : expr.kind === 'paren' ? macroOf(expr.inner) : null;
-}
-
-export { strip };

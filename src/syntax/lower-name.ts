@@ -1,5 +1,5 @@
 /** Names and members: identifiers, qualified names, `a.b`, `threadIdx.x`. */
-import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
@@ -184,5 +184,3 @@ function coordinateOf(object: Expr): CoordinateExpr['base'] | null {
   while (e.kind === 'paren' || e.kind === 'macro') e = e.kind === 'paren' ? e.inner : e.expanded;
   return e.kind === 'coordinate' && e.axis === null && e.base !== 'warpSize' ? e.base : null;
 }
-
-export { childOfType };

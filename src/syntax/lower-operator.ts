@@ -1,12 +1,11 @@
 /** Operators: chains of binary operators, assignment, prefix and postfix, subscripts; overloaded ones become calls. */
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
-import { bestCandidates, operatorCall } from './lower-overload.js';
+import { operatorCall } from './lower-overload.js';
 import { expression, isTypeName, lowerInitList } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
 import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
-import { strip } from './tree.js';
-import { BOOL, CHAR, INT, LONG, UNKNOWN, arithmeticType, decay, dependentType, pointerTo, promote, stripReference, unqualified } from './types.js';
+import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, pointerTo, promote, stripReference, unqualified } from './types.js';
 
 const BINARY = new Map<string, BinaryOperator>([
   ['+', '+'], ['-', '-'], ['*', '*'], ['/', '/'], ['%', '%'], ['<<', '<<'], ['>>', '>>'], ['&', '&'], ['|', '|'], ['^', '^'], ['<', '<'], ['<=', '<='],
@@ -173,5 +172,3 @@ export function lowerIndex(ctx: Lowering, node: Cst): Expr {
   else if (decay(index.type).kind === 'pointer') element = UNKNOWN;
   return { kind: 'index', span: ctx.span(node), base, index, type: element };
 }
-
-export { bestCandidates, strip, CHAR, INT };

@@ -2,7 +2,7 @@
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
 import { lowerExpression } from './lower-expression.js';
-import { descriptorType, lowerDeclarator, lowerSpecifiers, lowerType } from './lower-type.js';
+import { lowerDeclarator, lowerSpecifiers, lowerType } from './lower-type.js';
 import { Scope } from './scope.js';
 import type { ParameterDecl, TemplateParameterDecl, Type } from './tree.js';
 import { UNKNOWN, pointerTo } from './types.js';
@@ -96,5 +96,3 @@ function templateParameter(ctx: Lowering, node: Cst, index: number): TemplatePar
 export function templateScope(ctx: Lowering): Scope {
   return new Scope('template', ctx.scope, '', null);
 }
-
-export { descriptorType };
