@@ -110,6 +110,7 @@ function build(expr: Expr, state: Uniformity, depth: number): Polynomial | null 
     case 'binary': return binary(expr, state, depth);
     case 'cast': {
       const to = integerType(expr.type);
+      if (toTruth(expr.operand.type, expr.type)) return atom(expr);
       const operand = build(expr.operand, state, depth + 1);
       return to === null || operand === null || integerType(expr.operand.type) === null ? (to === null ? null : atom(expr)) : converted(operand, integerType(expr.operand.type), to, state);
     }
@@ -157,6 +158,7 @@ function ofValue(id: number, ref: Expr, state: Uniformity, depth: number): Polyn
   const type = integerType(value.decl.type);
   if (type === null) return integerType(ref.type) === null ? null : self();
   if (value.kind === 'declaration') {
+    if (toTruth(value.init.type, value.decl.type)) return self();
     const init = build(value.init, state, depth + 1);
     return init === null ? self() : converted(init, integerType(value.init.type), type, state);
   }
@@ -165,7 +167,7 @@ function ofValue(id: number, ref: Expr, state: Uniformity, depth: number): Polyn
       const before = ofValue(value.previous, value.node.target, state, depth + 1);
       return before === null ? self() : arithmetic(add(before, constant(value.node.op === '++' ? 1n : -1n)), type, state);
     }
-    const assigned = build(value.node.value, state, depth + 1);
+    const assigned = toTruth(value.node.value.type, value.decl.type) ? null : build(value.node.value, state, depth + 1);
     if (assigned === null) return self();
     if (value.node.op === null) return converted(assigned, integerType(value.node.value.type), type, state);
     const before = ofValue(value.previous, value.node.target, state, depth + 1);
@@ -217,6 +219,11 @@ function converted(form: Polynomial, from: IntType | null, to: IntType, state: U
   if (form.wraps) return form;
   if (from !== null && holdsAll(to, from)) return form;
   return fitsIn(form, to, state) ? form : { terms: form.terms, wraps: true };
+}
+
+/** A conversion to `bool` asks whether the value is not 0: no arithmetic. */
+function toTruth(from: Type, to: Type): boolean {
+  return to.kind === 'bool' && from.kind !== 'bool';
 }
 
 function holdsAll(to: IntType, from: IntType): boolean {

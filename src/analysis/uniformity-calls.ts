@@ -20,7 +20,7 @@ import { byReference, rootOf } from './lvalues.js';
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './structure.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
-import { boundTaint, loaded } from './uniformity-loads.js';
+import { boundTaint, isConstantObject, loaded } from './uniformity-loads.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
 import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
@@ -97,7 +97,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   for (let i = 0; i < count; i++) {
     const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
     const argument = call.arguments[i];
-    if (argument === undefined) { parameters.push(parameter?.default?.kind === 'literal' ? CONSTANT : UNKNOWN); continue; }
+    if (argument === undefined) { parameters.push(parameter === undefined || parameter.default === null ? UNKNOWN : defaultTaint(parameter.default)); continue; }
     if (parameter !== undefined && byReference(parameter)) {
       const root = rootOf(argument);
       if (root !== null) {
@@ -114,6 +114,21 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (shared) for (let i = 0; i < parameters.length; i++) parameters[i] = UNKNOWN;
   return { parameters, self, arrival: state.arrivalAt(call) };
+}
+
+/** A default argument stands in the callee's scope: only what is constant everywhere is known. */
+function defaultTaint(expr: Expr): number {
+  const e = strip(expr);
+  switch (e.kind) {
+    case 'literal': case 'sizeof': return CONSTANT;
+    case 'unary': return e.op === '*' || e.op === '&' ? UNKNOWN : defaultTaint(e.operand);
+    case 'cast': return defaultTaint(e.operand);
+    case 'binary': return defaultTaint(e.left) | defaultTaint(e.right);
+    case 'ref':
+      if (e.decl === null) return UNKNOWN;
+      return e.decl.kind === 'enumerator' || e.decl.kind === 'template-parameter' || (e.decl.kind === 'variable' && isConstantObject(e.decl)) ? CONSTANT : UNKNOWN;
+    default: return UNKNOWN;
+  }
 }
 
 /** What a reference parameter is bound to: the contents of a variable, or memory that must not change meanwhile. */
