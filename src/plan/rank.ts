@@ -33,7 +33,7 @@ export interface Proposal {
 
 export function rankProposals(sites: readonly LegalSite[]): readonly Proposal[] {
   const sorted = [...sites].sort((a, b) =>
-    Number(b.estimate.pays) - Number(a.estimate.pays)
+    Number(isWorthIt(b.estimate)) - Number(isWorthIt(a.estimate))
     || b.estimate.speedup - a.estimate.speedup
     || b.estimate.low - a.estimate.low
     || (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
@@ -47,10 +47,17 @@ export function rankProposals(sites: readonly LegalSite[]): readonly Proposal[] 
     expected: { speedup: estimate.speedup, low: estimate.low, high: estimate.high, limiter: 'issue' },
     breakEven: estimate.breakEven,
     tradeoffs: tradeoffsOf(estimate, site.obligations),
-    recommended: estimate.pays,
+    recommended: isWorthIt(estimate),
     reason: estimate.reason,
     summary: site.summary,
   }));
+}
+
+/** Less is not measurable, and every edit costs a reader's attention. */
+const LEAST_GAIN = 1.02;
+
+function isWorthIt(estimate: Estimate): boolean {
+  return estimate.pays && estimate.speedup >= LEAST_GAIN;
 }
 
 function tradeoffsOf(estimate: Estimate, obligations: readonly Obligation[]): readonly string[] {

@@ -26,7 +26,7 @@ export function explainText(explained: Explained, color: boolean): string {
     if (site.reason !== null) out.push(`  ${site.reason}`);
     for (const obligation of site.obligations) {
       out.push(`  ${obligationText(obligation, style)}`);
-      if (obligation.remedy !== null && obligation.status !== 'proved') out.push(`    ${style.dim('what would help:')} ${obligation.remedy}`);
+      if (obligation.remedy !== null && (obligation.status === 'refuted' || obligation.status === 'unknown')) out.push(`    ${style.dim('what would help:')} ${obligation.remedy}`);
     }
     if (site.estimate !== null) out.push(`  estimate ${site.estimate.speedup.toFixed(2)}x (${site.estimate.low.toFixed(2)} to ${site.estimate.high.toFixed(2)}): ${site.estimate.reason}`);
   }
