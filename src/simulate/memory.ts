@@ -7,7 +7,7 @@
 import { bfloat16OfBits, bitsOfBfloat16, bitsOfHalf, halfOfBits } from '../cuda/floats.js';
 import type { FaultKind } from './faults.js';
 import { RunAborted } from './faults.js';
-import { RaceDetector, type Shadow } from './races.js';
+import type { RaceDetector, Shadow } from './races.js';
 import { wrapI64, wrapU64, type Wide } from './values.js';
 
 export const SEGMENT_BYTES = 2 ** 32;
