@@ -42,28 +42,7 @@ interface Weight {
   readonly long: boolean;
 }
 
-const NOTHING: Weight = { n: 0, assumed: false, long: false };
 const both: Shares = () => ({ then: 1, else: 1 });
-
-function plus(...weights: readonly Weight[]): Weight {
-  let n = 0;
-  let assumed = false;
-  let long = false;
-  for (const weight of weights) {
-    n += weight.n;
-    assumed ||= weight.assumed;
-    long ||= weight.long;
-  }
-  return { n, assumed, long };
-}
-
-function add(weight: Weight, n: number): Weight {
-  return n === 0 ? weight : { ...weight, n: weight.n + n };
-}
-
-function times(weight: Weight, factor: number): Weight {
-  return { ...weight, n: weight.n * factor };
-}
 
 const models = new WeakMap<Env, Map<Shares, CostModel>>();
 
@@ -104,108 +83,156 @@ function looksConstant(written: Expr): boolean {
   }
 }
 
+/**
+ * Counts are plain numbers; `assumed` and `long` are flags that whatever is counted raises, collected per statement. Statements are kept, since arms
+ * are asked for one by one and as parts of what holds them.
+ */
 class CostModel {
-  private readonly memo = new WeakMap<Node, Weight>();
-  private readonly open = new Set<Node>();
+  private readonly memo = new Map<Node, Weight>();
+  /** Bodies of functions that are being weighed: recursion ends there. */
+  private open: ReadonlySet<Node> = new Set();
+  private assumed = false;
+  private long = false;
 
   constructor(private readonly env: Env, private readonly shares: Shares) {}
 
   weigh(node: Stmt | Expr): Weight {
+    const { assumed, long } = this;
+    this.assumed = false;
+    this.long = false;
+    const n = isStmt(node) ? this.statement(node) : this.value(node);
+    const weight: Weight = { n, assumed: this.assumed, long: this.long };
+    this.assumed = assumed;
+    this.long = long;
+    return weight;
+  }
+
+  /** A statement with its flags; counted once. */
+  private kept(node: Stmt): Weight {
     const known = this.memo.get(node);
     if (known !== undefined) return known;
-    if (this.open.has(node)) return { n: UNKNOWN_CALL, assumed: true, long: true };
-    this.open.add(node);
-    const weight = isStmt(node) ? this.statement(node) : this.value(node);
-    this.open.delete(node);
-    this.memo.set(node, weight);
+    const weight = this.weigh(node);
+    // Inside of recursion a body counts less than elsewhere: such figures are not kept.
+    if (this.open.size <= 1 || !weight.assumed) this.memo.set(node, weight);
     return weight;
+  }
+
+  private count(node: Stmt): number {
+    const weight = this.kept(node);
+    this.assumed ||= weight.assumed;
+    this.long ||= weight.long;
+    return weight.n;
   }
 
   private constant(expr: Expr): bigint | null {
     return looksConstant(expr) ? constantOf(expr, this.env) : null;
   }
 
-  private all(nodes: readonly (Stmt | Expr)[]): Weight {
-    return plus(...nodes.map((node) => this.weigh(node)));
+  private statements(nodes: readonly Stmt[]): number {
+    let n = 0;
+    for (const node of nodes) n += this.count(node);
+    return n;
   }
 
-  private statement(node: Stmt): Weight {
+  private values(nodes: readonly Expr[]): number {
+    let n = 0;
+    for (const node of nodes) n += this.value(node);
+    return n;
+  }
+
+  private unknown(n = UNKNOWN_CALL): number {
+    this.assumed = true;
+    this.long = true;
+    return n;
+  }
+
+  private initialised(declaration: { readonly init: Expr | null } | null): number {
+    return declaration === null || declaration.init === null ? 0 : this.value(declaration.init);
+  }
+
+  private statement(node: Stmt): number {
     switch (node.kind) {
-      case 'compound': return this.all(node.body);
-      case 'declare': return plus(...node.variables.map((variable) => (variable.init === null ? NOTHING : this.weigh(variable.init))));
-      case 'expression': return this.weigh(node.expression);
-      case 'empty': case 'goto': case 'break': case 'continue': return NOTHING;
-      case 'if': {
-        const head = plus(node.init === null ? NOTHING : this.weigh(node.init), node.conditionDecl === null || node.conditionDecl.init === null ? NOTHING : this.weigh(node.conditionDecl.init), this.weigh(node.condition));
-        const decided = this.constant(node.condition);
-        if (node.constexpr || decided !== null) {
-          // No run-time branch: one arm remains.
-          const arm = decided === null ? null : decided !== 0n ? node.then : node.else;
-          return decided === null ? plus(this.weigh(node.then), node.else === null ? NOTHING : this.weigh(node.else)) : arm === null ? NOTHING : this.weigh(arm);
-        }
-        const share = this.shares(node.condition);
-        const then = this.weigh(node.then);
-        const otherwise = node.else === null ? NOTHING : this.weigh(node.else);
-        if (!then.long && !otherwise.long && then.n + otherwise.n <= PREDICATION_LIMIT) return plus(head, then, otherwise);
-        return add(plus(head, times(then, share.then), times(otherwise, share.else)), 1);
-      }
+      case 'compound': return this.statements(node.body);
+      case 'declare': return node.variables.reduce((n, variable) => n + this.initialised(variable), 0);
+      case 'expression': return this.value(node.expression);
+      case 'empty': case 'goto': case 'break': case 'continue': return 0;
+      case 'if': return this.branch(node);
       case 'for': case 'while': case 'do': case 'range-for': return this.loop(node);
       case 'switch': {
-        const arms = plus(...node.arms.map((arm) => this.all(arm.body)));
+        const arms = node.arms.reduce((n, arm) => n + this.statements(arm.body), 0);
         // A chain of compares or a jump table.
-        return add(plus(node.init === null ? NOTHING : this.weigh(node.init), this.weigh(node.condition), arms), Math.min(node.arms.length, 6) + 1);
+        return (node.init === null ? 0 : this.count(node.init)) + this.initialised(node.conditionDecl) + this.value(node.condition) + arms + Math.min(node.arms.length, 6) + 1;
       }
-      case 'return': return node.value === null ? NOTHING : this.weigh(node.value);
-      case 'label': return this.weigh(node.body);
-      case 'asm': return plus({ n: Math.max(1, node.text.split(';').filter((part) => part.trim() !== '').length), assumed: false, long: true }, this.all(node.inputs));
-      case 'preprocessor': return plus(...node.arms.filter((arm) => arm.active).map((arm) => this.all(arm.body)));
-      case 'macro-statement': return this.weigh(node.expanded);
-      case 'opaque': return { n: UNKNOWN_CALL, assumed: true, long: true };
+      case 'return': return node.value === null ? 0 : this.value(node.value);
+      case 'label': return this.count(node.body);
+      case 'asm':
+        this.long = true;
+        return Math.max(1, node.text.split(';').filter((part) => part.trim() !== '').length) + this.values(node.inputs);
+      case 'preprocessor': return node.arms.reduce((n, arm) => n + (arm.active ? this.statements(arm.body) : 0), 0);
+      case 'macro-statement': return this.count(node.expanded);
+      case 'opaque': return this.unknown();
       default: return unreachable(node);
     }
   }
 
-  private loop(node: Loop): Weight {
-    const trips = tripsOf(node, this.env);
-    const body = this.weigh(node.body);
-    const step = node.kind === 'for' && node.step !== null ? this.weigh(node.step) : NOTHING;
-    const test = node.kind === 'range-for' || node.condition === null ? NOTHING : this.weigh(node.condition);
-    const init = node.kind === 'for' ? this.weigh(node.init) : node.kind === 'range-for' ? this.weigh(node.range) : NOTHING;
-    // The compiler unrolls short constant loops: their counters vanish.
-    const unrolled = trips.origin === 'constant' && trips.count <= UNROLLED;
-    const overhead = unrolled ? NOTHING : add(plus(test, step), 1);
-    const weight = plus(init, times(plus(body, overhead), trips.count), unrolled ? NOTHING : add(test, 1));
-    return { n: weight.n, assumed: weight.assumed || trips.origin === 'assumed', long: true };
+  private branch(node: Stmt & { readonly kind: 'if' }): number {
+    const decided = this.constant(node.condition);
+    // No run-time branch: one arm remains.
+    if (decided !== null) return decided !== 0n ? this.count(node.then) : node.else === null ? 0 : this.count(node.else);
+    const head = (node.init === null ? 0 : this.count(node.init)) + this.initialised(node.conditionDecl) + this.value(node.condition);
+    const then = this.kept(node.then);
+    const otherwise = node.else === null ? null : this.kept(node.else);
+    const long = then.long || otherwise?.long === true;
+    this.assumed ||= then.assumed || otherwise?.assumed === true;
+    this.long ||= long;
+    const sum = then.n + (otherwise?.n ?? 0);
+    if (node.constexpr) return sum;
+    if (!long && sum <= PREDICATION_LIMIT) return head + sum;
+    const share = this.shares(node.condition);
+    return head + then.n * share.then + (otherwise?.n ?? 0) * share.else + 1;
   }
 
-  private value(node: Expr): Weight {
+  private loop(node: Loop): number {
+    const trips = tripsOf(node, this.env);
+    const body = this.count(node.body);
+    const step = node.kind === 'for' && node.step !== null ? this.value(node.step) : 0;
+    const test = node.kind === 'range-for' || node.condition === null ? 0 : this.value(node.condition);
+    const init = node.kind === 'for' ? this.count(node.init) : node.kind === 'range-for' ? this.value(node.range) : 0;
+    // The compiler unrolls short constant loops: their counters vanish.
+    const unrolled = trips.origin === 'constant' && trips.count <= UNROLLED;
+    if (trips.origin === 'assumed') this.assumed = true;
+    this.long = true;
+    return init + trips.count * (body + (unrolled ? 0 : test + step + 1)) + (unrolled ? 0 : test + 1);
+  }
+
+  private value(node: Expr): number {
     switch (node.kind) {
-      case 'literal': case 'coordinate': case 'this': case 'sizeof': case 'lambda': return NOTHING;
-      case 'ref': return this.inMemory(node) && node.type.kind !== 'array' ? { n: 1, assumed: false, long: false } : NOTHING;
-      case 'paren': return this.weigh(node.inner);
-      case 'macro': return this.weigh(node.expanded);
+      case 'literal': case 'coordinate': case 'this': case 'sizeof': case 'lambda': return 0;
+      case 'ref': return node.type.kind !== 'array' && this.inMemory(node) ? 1 : 0;
+      case 'paren': return this.value(node.inner);
+      case 'macro': return this.value(node.expanded);
       case 'unary':
         if (node.op === '&') return this.address(node.operand);
-        if (node.op === '*') return add(this.weigh(node.operand), 1);
-        return add(this.weigh(node.operand), node.op === '+' || strip(node.operand).kind === 'literal' ? 0 : 1);
-      case 'update': return plus(this.target(node.target), { n: this.inMemory(node.target) ? 3 : isWide(node.type) ? 2 : 1, assumed: false, long: false });
+        if (node.op === '*') return this.value(node.operand) + 1;
+        return this.value(node.operand) + (node.op === '+' || strip(node.operand).kind === 'literal' ? 0 : 1);
+      case 'update': return this.target(node.target) + (this.inMemory(node.target) ? 3 : isWide(node.type) ? 2 : 1);
       case 'binary': return this.binary(node);
       case 'assign': {
         const memory = this.inMemory(node.target);
         const operation = node.op === null ? 0 : this.operation(node.op, node.target.type, node.value) + (memory ? 1 : 0);
-        const fused = node.op === '+' || node.op === '-' ? (this.isProduct(node.value) ? 1 : 0) : 0;
-        return add(plus(this.weigh(node.value), this.target(node.target)), Math.max(0, operation - fused) + (memory ? 1 : 0));
+        const fused = (node.op === '+' || node.op === '-') && this.isProduct(node.value) ? 1 : 0;
+        return this.value(node.value) + this.target(node.target) + Math.max(0, operation - fused) + (memory ? 1 : 0);
       }
-      case 'conditional': return add(plus(this.weigh(node.condition), this.weigh(node.then), this.weigh(node.else)), 1);
+      case 'conditional': return this.value(node.condition) + this.value(node.then) + this.value(node.else) + 1;
       case 'call': return this.call(node);
       case 'index': case 'member': {
-        if (node.kind === 'member' && !this.inMemory(node)) return this.weigh(node.object);
-        return add(this.address(node), 1);
+        if (node.kind === 'member' && !this.inMemory(node)) return this.value(node.object);
+        return this.address(node) + 1;
       }
-      case 'cast': return add(this.weigh(node.operand), this.conversion(node.operand.type, node.type));
-      case 'construct': return this.all(node.arguments);
-      case 'init-list': return this.all(node.elements);
-      case 'opaque': return { n: UNKNOWN_CALL, assumed: true, long: true };
+      case 'cast': return this.value(node.operand) + this.conversion(node.operand.type, node.type);
+      case 'construct': return this.values(node.arguments);
+      case 'init-list': return this.values(node.elements);
+      case 'opaque': return this.unknown();
       default: return unreachable(node);
     }
   }
@@ -228,25 +255,24 @@ class CostModel {
   }
 
   /** What it takes to compute where an lvalue lies. */
-  private address(lvalue: Expr): Weight {
+  private address(lvalue: Expr): number {
     const expr = strip(lvalue);
     switch (expr.kind) {
       case 'index': {
-        const constant = this.constant(expr.index) !== null;
         const base = strip(expr.base);
-        const inner = base.type.kind === 'array' && base.kind !== 'ref' ? this.address(base) : base.kind === 'ref' ? NOTHING : this.weigh(base);
-        return add(plus(inner, this.weigh(expr.index)), constant ? 0 : 1);
+        const inner = base.type.kind === 'array' && base.kind !== 'ref' ? this.address(base) : base.kind === 'ref' ? 0 : this.value(base);
+        return inner + this.value(expr.index) + (this.constant(expr.index) !== null ? 0 : 1);
       }
-      case 'member': return expr.arrow ? this.weigh(expr.object) : this.address(expr.object);
-      case 'unary': return expr.op === '*' ? this.weigh(expr.operand) : this.weigh(expr);
-      case 'ref': return NOTHING;
+      case 'member': return expr.arrow ? this.value(expr.object) : this.address(expr.object);
+      case 'unary': return expr.op === '*' ? this.value(expr.operand) : this.value(expr);
+      case 'ref': return 0;
       case 'cast': return this.address(expr.operand);
-      default: return this.weigh(expr);
+      default: return this.value(expr);
     }
   }
 
-  private target(lvalue: Expr): Weight {
-    return this.inMemory(lvalue) ? this.address(lvalue) : NOTHING;
+  private target(lvalue: Expr): number {
+    return this.inMemory(lvalue) ? this.address(lvalue) : 0;
   }
 
   private isProduct(expr: Expr): boolean {
@@ -254,14 +280,15 @@ class CostModel {
     return inner.kind === 'binary' && inner.op === '*' && !isWide(inner.type);
   }
 
-  private binary(node: Expr & { readonly kind: 'binary' }): Weight {
-    if (this.constant(node) !== null) return NOTHING;
-    const operands = plus(this.weigh(node.left), this.weigh(node.right));
+  private binary(node: Expr & { readonly kind: 'binary' }): number {
+    if (this.constant(node) !== null) return 0;
+    const operands = this.value(node.left) + this.value(node.right);
     if (node.op === ',') return operands;
     // A product that feeds a sum is one multiply-add.
     const fused = (node.op === '+' || node.op === '-') && (this.isProduct(node.left) || this.isProduct(node.right)) ? 1 : 0;
     const cost = this.operation(node.op, this.common(node), node.right);
-    return { ...add(operands, Math.max(0, cost - fused)), long: operands.long || cost > PREDICATION_LIMIT };
+    if (cost > PREDICATION_LIMIT) this.long = true;
+    return operands + Math.max(0, cost - fused);
   }
 
   /** The type the operator works in: a comparison has type bool whatever it compares. */
@@ -290,54 +317,47 @@ class CostModel {
   }
 
   private conversion(from: Type, to: Type): number {
-    if (from.kind === 'float' || to.kind === 'float') return from.kind === to.kind && from.kind === 'float' && to.kind === 'float' && from.format === to.format ? 0 : 1;
+    if (from.kind === 'float' || to.kind === 'float') return from.kind === 'float' && to.kind === 'float' && from.format === to.format ? 0 : 1;
     if (from.kind === 'int' && to.kind === 'int') return to.bits === 64 && from.bits < 64 && from.signed ? 1 : 0;
     return 0;
   }
 
-  private call(node: CallExpr): Weight {
+  private call(node: CallExpr): number {
     const { callee } = node;
+    const passed = this.values(node.arguments);
     if (callee.kind === 'builtin') {
       const entry = builtin(callee.name);
       const cost = entry?.cost ?? UNKNOWN_CALL;
-      return { ...add(this.all(node.arguments), cost), long: cost > PREDICATION_LIMIT || (entry?.barrier ?? null) !== null || (entry?.collective ?? null) !== null || entry?.atomic === true };
+      if (cost > PREDICATION_LIMIT || (entry?.barrier ?? null) !== null || (entry?.collective ?? null) !== null || entry?.atomic === true) this.long = true;
+      return passed + cost;
     }
-    const passed = this.all(node.arguments);
-    if (libraryCall(node) !== null) return { ...add(passed, UNKNOWN_CALL), long: true };
+    this.long = true;
+    if (libraryCall(node) !== null) return passed + UNKNOWN_CALL;
     const lambda = callee.kind === 'value' ? lambdaOf(callee.value) : null;
-    if (lambda !== null) return { ...plus(passed, this.weigh(lambda.body)), long: true };
+    if (lambda !== null) return passed + this.body(lambda.body, this);
     const bodies = calleesOf(node, this.env.program);
-    if (bodies.length === 0) return { n: passed.n + UNKNOWN_CALL, assumed: true, long: true };
+    if (bodies.length === 0) return passed + this.unknown();
     let n = 0;
-    let assumed = passed.assumed;
-    for (const body of bodies) {
-      const inside = this.body(body);
-      n += inside.n;
-      assumed ||= inside.assumed;
+    for (const fn of bodies) {
+      const env = fn.body === null ? null : this.env.of(fn);
+      n += fn.body === null || env === null ? this.unknown() : this.body(fn.body, env === this.env ? this : modelOf(env, this.shares));
     }
     // Which overload is meant the name does not tell: their mean.
-    return { n: passed.n + n / bodies.length, assumed, long: true };
+    return passed + n / bodies.length;
   }
 
-  private body(fn: ReturnType<typeof calleesOf>[number]): Weight {
-    if (fn.body === null) return { n: UNKNOWN_CALL, assumed: true, long: true };
-    if (this.open.has(fn.body)) return { n: UNKNOWN_CALL, assumed: true, long: true };
-    const env = this.env.of(fn);
-    if (env === null || env === this.env) return { n: UNKNOWN_CALL, assumed: true, long: true };
-    this.open.add(fn.body);
-    const weight = modelOf(env, this.shares).enter(fn.body, this.open);
-    this.open.delete(fn.body);
-    return weight;
-  }
-
-  /** Weighs a body for a caller whose open bodies must not be entered again (recursion over functions). */
-  private enter(body: Stmt, opened: ReadonlySet<Node>): Weight {
-    const known = this.memo.get(body);
-    if (known !== undefined) return known;
-    const added = [...opened].filter((node) => !this.open.has(node) && node !== body);
-    for (const node of added) this.open.add(node);
-    const weight = this.weigh(body);
-    for (const node of added) this.open.delete(node);
-    return weight;
+  /** The body of a callee, weighed by the model of its environment; recursion counts as an unknown call. */
+  private body(body: Stmt, model: CostModel): number {
+    const known = model.memo.get(body);
+    if (known === undefined && this.open.has(body)) return this.unknown();
+    let weight = known;
+    if (weight === undefined) {
+      const before = model.open;
+      model.open = new Set([...this.open, body]);
+      weight = model.kept(body);
+      model.open = before;
+    }
+    this.assumed ||= weight.assumed;
+    return weight.n;
   }
 }
