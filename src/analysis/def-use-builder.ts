@@ -1,29 +1,16 @@
 /**
  * Builds the def-use form of def-use.ts in one walk in evaluation order.
  *
- * The walk keeps one table from variables to their current values. What an arm changes is noted in a frame and taken back when the
- * arm ends, so that branches cost what they change and not what is in scope. A jump takes along what changed since its target began.
+ * Current values, frames, joins and jumps are kept by def-use-tables.ts; here is what each node of the tree does to them.
  */
-import { forEachChild, isStmt, type Node } from './children.js';
-import { collectControls, type Control, type LoopFlow, type Target } from './control-flow.js';
-import type { DefUse, ReturnSite, Step, StoreSite, Value } from './def-use.js';
+import { strip, type Node } from './children.js';
+import { collectControls, type Control, type LoopFlow } from './control-flow.js';
+import type { DefUse, ReturnSite, StoreSite, Value } from './def-use.js';
+import { DefUseTables, NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
-import { assignsOwnObject, structureOf, type Structure } from './structure.js';
-import { strip } from './children.js';
-import type { AssignExpr, CallExpr, Expr, FunctionDecl, ParameterDecl, RefExpr, Stmt, SwitchStmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
-
-type Delta = ReadonlyMap<Variable, number>;
-const NOTHING: Delta = new Map();
-
-/** One way into a join: what it changed; null if it never arrives. */
-type Way = Delta | null;
-
-interface Jump {
-  readonly control: Control | null;
-  readonly target: Target;
-  readonly delta: Delta;
-}
+import { assignsOwnObject } from './structure.js';
+import type { AssignExpr, CallExpr, Expr, FunctionDecl, RefExpr, Stmt, SwitchStmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
 
 interface OpenTarget {
   readonly depth: number;
@@ -33,9 +20,6 @@ interface OpenTarget {
   /** The same for `continue`. */
   bodyFrames: number;
 }
-
-/** Omits the discriminating fields that `add` fills in. */
-type NewValue = Value extends infer V ? V extends Value ? Omit<V, 'id'> : never : never;
 
 const CACHE = new WeakMap<FunctionDecl, DefUse>();
 
@@ -48,37 +32,16 @@ export function defUseOf(fn: FunctionDecl): DefUse {
   return built;
 }
 
-class Builder {
-  private readonly structure: Structure;
-  private readonly values: Value[] = [];
-  private readonly controls: Control[] = [];
-  private readonly steps: Step[] = [];
+class Builder extends DefUseTables {
   private readonly reads = new Map<RefExpr | ThisExpr, number>();
   private readonly controlOf = new Map<Node, Control | null>();
   private readonly loopFlows = new Map<Node, LoopFlow>();
   private readonly returns: ReturnSite[] = [];
   private readonly stores: StoreSite[] = [];
   private readonly memoryReferences = new Set<Variable>();
-  private readonly cells = new Map<Variable, Value & { kind: 'cell' }>();
-  private readonly env = new Map<Variable, number>();
-  private readonly frames: Map<Variable, number>[] = [];
   private readonly targets: OpenTarget[] = [];
-  private jumps: Jump[] = [];
-  private control: Control | null = null;
-  private dead = false;
-  private cyclic = false;
-  private readonly self: ParameterDecl;
-  private readonly unstructured: boolean;
   /** Controls do not matter inside lambdas: they run elsewhere. */
   private lambdaDepth = 0;
-
-  constructor(private readonly fn: FunctionDecl) {
-    this.structure = structureOf(fn);
-    this.unstructured = this.structure.gotos.length > 0;
-    this.self = {
-      kind: 'parameter', name: 'this', span: fn.nameSpan, nameSpan: fn.nameSpan, file: fn.file, type: { kind: 'unknown', text: 'this' }, index: -1, default: null, pack: false,
-    };
-  }
 
   run(): DefUse {
     this.cyclic = this.unstructured;
@@ -110,163 +73,6 @@ class Builder {
       values: this.values, controls: this.controls, steps: this.steps, reads: this.reads, controlOf: this.controlOf, loops: this.loopFlows,
       returns: this.returns, stores: this.stores, finals, self: this.self, cyclic: this.cyclic, unstructuredFrom: this.unstructured ? from : null, memoryReferences: this.memoryReferences,
     };
-  }
-
-  // ------------------------------------------------------------------------------------------------------------- tables
-
-  private add(value: NewValue): Value {
-    const made = { ...value, id: this.values.length } as Value;
-    this.values.push(made);
-    this.steps.push({ value: made, control: null });
-    return made;
-  }
-
-  private addControl(control: Omit<Control, 'id'>): Control {
-    const made: Control = { ...control, id: this.controls.length };
-    this.controls.push(made);
-    this.steps.push({ value: null, control: made });
-    return made;
-  }
-
-  /** Makes `value` the current one of the variable; of an escaped variable it becomes one of many. */
-  private define(decl: Variable, value: Value): void {
-    const cell = this.cells.get(decl);
-    if (cell !== undefined) {
-      if (value !== cell) cell.inputs.push(value.id);
-      if (this.control !== null && !cell.controls.includes(this.control)) cell.controls.push(this.control);
-      return;
-    }
-    this.set(decl, value.id);
-  }
-
-  private set(decl: Variable, id: number): void {
-    const frame = this.frames[this.frames.length - 1];
-    if (frame !== undefined && !frame.has(decl)) frame.set(decl, this.env.get(decl) ?? -1);
-    this.env.set(decl, id);
-  }
-
-  private current(decl: Variable): number {
-    return this.env.get(decl) ?? -1;
-  }
-
-  /** A variable comes into scope. */
-  private declareAs(decl: Variable, value: NewValue): void {
-    if (this.needsCell(decl)) {
-      const cell = this.add({ kind: 'cell', decl, inputs: [], controls: [], addressed: this.structure.escaped.has(decl) });
-      if (cell.kind === 'cell') this.cells.set(decl, cell);
-      this.cyclic = true;
-      this.set(decl, cell.id);
-      // The first value is no choice between values: what decides whether the declaration is reached does not matter.
-      if (cell.kind === 'cell') cell.inputs.push(this.add(value).id);
-      return;
-    }
-    this.set(decl, this.add(value).id);
-  }
-
-  private needsCell(decl: Variable): boolean {
-    if (this.structure.escaped.has(decl)) return true;
-    if (!this.unstructured) return false;
-    return this.assignedSomewhere().has(decl) || this.insideGotoLoop(decl);
-  }
-
-  private assignedSet: Set<Variable> | null = null;
-  private assignedSomewhere(): Set<Variable> {
-    this.assignedSet ??= new Set(this.structure.assignments.map((assignment) => assignment.decl));
-    return this.assignedSet;
-  }
-
-  /** With `goto`, a declaration between a label and a later goto runs again and again. */
-  private insideGotoLoop(decl: Variable): boolean {
-    return this.structure.labels.some((label) => decl.span.start >= label.span.start
-      && this.structure.gotos.some((jump) => jump.label === label.name && jump.span.start >= decl.span.start));
-  }
-
-  private pushFrame(): void {
-    this.frames.push(new Map());
-  }
-
-  /** Takes back what the frame changed and returns the changes. */
-  private popFrame(): Map<Variable, number> {
-    const frame = this.frames.pop() ?? new Map<Variable, number>();
-    const delta = new Map<Variable, number>();
-    for (const [decl, old] of frame) {
-      const now = this.env.get(decl);
-      if (now !== undefined && now !== old) delta.set(decl, now);
-      if (old === -1) this.env.delete(decl);
-      else this.env.set(decl, old);
-    }
-    return delta;
-  }
-
-  private deltaSince(depth: number): Delta {
-    if (this.frames.length === depth) return NOTHING;
-    const delta = new Map<Variable, number>();
-    for (let i = depth; i < this.frames.length; i++) {
-      const frame = this.frames[i];
-      if (frame !== undefined) for (const decl of frame.keys()) delta.set(decl, this.current(decl));
-    }
-    return delta;
-  }
-
-  /** Several ways meet: one value per variable, a new one where they differ. */
-  private join(ways: readonly Way[], controls: readonly Control[], at: Node): void {
-    const live: Delta[] = [];
-    for (const way of ways) if (way !== null) live.push(way);
-    if (live.length === 0) { this.dead = true; return; }
-    this.dead = false;
-    const only = live.length === 1 ? live[0] : undefined;
-    if (only !== undefined) {
-      for (const [decl, id] of only) if (this.env.has(decl)) this.set(decl, id);
-      return;
-    }
-    const changed = new Set<Variable>();
-    for (const way of live) for (const decl of way.keys()) changed.add(decl);
-    for (const decl of changed) {
-      const before = this.env.get(decl);
-      if (before === undefined) continue; // declared inside: out of scope here
-      const inputs: number[] = [];
-      for (const way of live) {
-        const id = way.get(decl) ?? before;
-        if (!inputs.includes(id)) inputs.push(id);
-      }
-      const first = inputs[0];
-      if (inputs.length === 1 && first !== undefined) this.set(decl, first);
-      else this.set(decl, this.add({ kind: 'join', decl, inputs, controls, at }).id);
-    }
-  }
-
-  private branch(condition: Expr, sense: 'then' | 'else' | 'case', node: Node): Control {
-    return this.addControl({ parent: this.control, kind: 'branch', condition, sense, node, loop: null, deps: [], target: null });
-  }
-
-  /** What follows a statement depends on the jumps that left it for a target further out. */
-  private afterJumps(since: number, node: Node): void {
-    if (since === this.jumps.length) return;
-    const byTarget = new Map<string, { target: Target; deps: Control[] }>();
-    for (let i = since; i < this.jumps.length; i++) {
-      const jump = this.jumps[i];
-      if (jump === undefined) continue;
-      const key = `${jump.target.depth}${jump.target.kind}`;
-      let entry = byTarget.get(key);
-      if (entry === undefined) byTarget.set(key, entry = { target: jump.target, deps: [] });
-      collectControls(jump.control, this.control, null, entry.deps);
-    }
-    for (const { target, deps } of byTarget.values()) {
-      if (deps.length === 0) continue; // unconditional: nothing follows
-      this.control = this.addControl({ parent: this.control, kind: 'jump', condition: null, sense: null, node, loop: null, deps, target });
-    }
-  }
-
-  private takeJumps(since: number, target: (jump: Jump) => boolean): Jump[] {
-    const taken: Jump[] = [];
-    const kept: Jump[] = [];
-    for (let i = since; i < this.jumps.length; i++) {
-      const jump = this.jumps[i];
-      if (jump !== undefined) (target(jump) ? taken : kept).push(jump);
-    }
-    this.jumps.length = since;
-    this.jumps.push(...kept);
-    return taken;
   }
 
   // --------------------------------------------------------------------------------------------------------- statements
@@ -690,10 +496,4 @@ function endless(condition: Expr | null): boolean {
   if (condition === null) return true;
   const e = strip(condition);
   return e.kind === 'literal' && (e.value === true || (typeof e.value === 'bigint' && e.value !== 0n));
-}
-
-/** Kept beside the walk: visits every expression below a node. */
-export function forEachExpression(node: Node, visit: (expr: Expr) => void): void {
-  if (!isStmt(node)) visit(node);
-  forEachChild(node, (child) => forEachExpression(child, visit));
 }

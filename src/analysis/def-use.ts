@@ -20,7 +20,7 @@ import type { Definition, Variable } from './facts.js';
 import type { CallOutput } from './structure.js';
 import type { AssignExpr, CallExpr, Expr, ParameterDecl, RefExpr, Stmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
 
-interface ValueBase {
+export interface ValueBase {
   readonly id: number;
   readonly decl: Variable;
 }
