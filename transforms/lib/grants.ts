@@ -10,6 +10,7 @@ export const GRANTS: readonly Grant[] = [
   { name: 'visible-instantiations', default: true, summary: 'the template instantiations that divmod sees are all there are' },
   { name: 'launch-shape', default: true, summary: 'blocks have the shape that the visible launches, an option or an annotation say' },
   { name: 'index-range', default: true, summary: 'indices made of block and thread numbers do not wrap around in their integer type' },
+  { name: 'exclusive-memory', default: false, summary: 'no other block writes global memory that is read meanwhile' },
   { name: 'noalias', default: false, summary: 'pointers of one address space with different names do not overlap' },
   { name: 'approximate', default: false, summary: 'results may differ in the last bits (reciprocals, reciprocal square roots)' },
   { name: 'reassociate', default: false, summary: 'floating sums may be taken in another order' },
@@ -35,7 +36,8 @@ export function isGrant(name: string): boolean {
 export function grantFor(assumption: string): string | null {
   const text = assumption.toLowerCase();
   if (/alias|overlap/.test(text)) return 'noalias';
-  if (/launch|caller|call sites?|no other call|every call/.test(text)) return 'all-launches-visible';
+  if (/no other block writes/.test(text)) return 'exclusive-memory';
+  if (/launch|caller|call sites?|no other call|every call|all calls/.test(text)) return 'all-launches-visible';
   if (/instantiation|template/.test(text)) return 'visible-instantiations';
   if (/blockdim|block shape|griddim|--block|one-dimensional|block=/.test(text)) return 'launch-shape';
   return null;
