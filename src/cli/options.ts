@@ -30,7 +30,7 @@ export const fileOptions = {
   since: text('only files that differ from this commit', FILES),
   shard: text('part i of n: i/n', FILES),
   config: text('configuration file', FILES),
-  jobs: text('number of workers', FILES),
+  jobs: text('number of threads for an audit of many files', FILES),
 } satisfies Record<string, Options>;
 
 export const factOptions = {

@@ -1,6 +1,7 @@
 /**
  * The path that a file has in a diff: relative to the working folder, so that `git apply` and `patch -p1` find it from there. A file
- * outside is named from the top of its git work tree, or from its own folder: that is where the diff can be applied.
+ * outside is named from the top of its git work tree, or else from the folder that holds all such files of the run: that is where the
+ * diff can be applied.
  */
 import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
 import { realpathSync } from 'node:fs';
@@ -10,8 +11,12 @@ export class DiffPaths {
   private readonly cwd: string;
   private readonly tops = new Map<string, string | null>();
 
-  constructor(cwd: string) {
+  private readonly common: string | null;
+
+  /** `realPaths` are all files of the run. */
+  constructor(cwd: string, realPaths: readonly string[]) {
     this.cwd = realpathSync(cwd);
+    this.common = commonFolder(realPaths.filter((path) => !isBelow(this.cwd, path)));
   }
 
   /** `path` is what the user gave, `realPath` where it leads. The given name is kept if it stays below the working folder. */
@@ -25,8 +30,22 @@ export class DiffPaths {
       top = workTreeOf(folder);
       this.tops.set(folder, top);
     }
-    return top === null ? basename(realPath) : slashes(relative(top, realPath));
+    if (top !== null) return slashes(relative(top, realPath));
+    return this.common !== null && isBelow(this.common, realPath) ? slashes(relative(this.common, realPath)) : basename(realPath);
   }
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+}
+
+function commonFolder(paths: readonly string[]): string | null {
+  const [first] = paths;
+  if (first === undefined) return null;
+  let folder = dirname(first);
+  while (!paths.every((path) => isBelow(folder, path)) && folder !== dirname(folder)) folder = dirname(folder);
+  return folder;
 }
 
 function slashes(path: string): string {

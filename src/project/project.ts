@@ -102,7 +102,7 @@ export class Project extends Session {
   private constructor(inputs: OpenedInputs, modules: Project['modules']) {
     super(inputs);
     this.modules = modules;
-    this.diffPaths = new DiffPaths(inputs.cwd);
+    this.diffPaths = new DiffPaths(inputs.cwd, inputs.files.map((file) => file.realPath));
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
     for (const name of [...this.settings.allow, ...this.settings.deny]) {
       if (!isGrant(name)) throw new UsageError(`unknown grant "${name}"${didYouMean(name, GRANTS.map((grant) => grant.name))}; there are ${GRANTS.map((grant) => grant.name).join(', ')}`);

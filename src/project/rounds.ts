@@ -57,7 +57,7 @@ export interface RoundsRequest {
 export interface RoundsResult {
   readonly sites: readonly SiteResult[];
   readonly faults: readonly InternalFault[];
-  /** Kernels that were looked at, and those among them that were not understood. */
+  /** Kernels that were looked at. `notUnderstood` lists those among them that were not understood, and text without a kernel's name. */
   readonly kernels: number;
   /** Names of all kernels of the files, asked for or not. */
   readonly kernelNames: readonly string[];
@@ -100,6 +100,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         path: workspace.shownPath(unit.source.realPath), line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
         message: kernel.problems[0]?.message ?? 'not understood',
       }));
+      notUnderstood = [...notUnderstood, ...group.flatMap((file) => textNotUnderstood(workspace, program.units.get(file.realPath)))];
     }
     const plan = new EditPlan();
     const taken: { candidate: Candidate; change: Change; key: string }[] = [];
@@ -189,6 +190,15 @@ export function listSites(workspace: Workspace, group: readonly InputFile[], req
     }
   }
   return found;
+}
+
+function textNotUnderstood(workspace: Workspace, unit: Unit | undefined): RoundsResult['notUnderstood'] {
+  if (unit === undefined) return [];
+  const path = workspace.shownPath(unit.source.realPath);
+  return [
+    ...unit.problems.map(({ line, message }) => ({ path, line, name: '', message })),
+    ...unit.hiddenKernels.map(({ line, name, macro }) => ({ path, line, name, message: `it stands in the macro ${macro}` })),
+  ];
 }
 
 function functionsInScope(program: Program, group: readonly InputFile[], request: RoundsRequest, graph: () => CallGraph): readonly { unit: Unit; fn: FunctionDecl }[] {

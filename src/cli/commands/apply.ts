@@ -94,7 +94,7 @@ export const applyCommand = command({
       console.note(closingText({ sites, kernels: outcome.kernels, files: project.files.length, transforms: settings.transform, written }));
     }
     for (const kernel of outcome.notUnderstood) {
-      console.note(`${kernel.path}:${kernel.line}: ${kernel.name} was not understood, so nothing touches it: ${kernel.message}\n`);
+      if (!check) console.note(`${kernel.path}:${kernel.line}: ${kernel.name === '' ? 'not understood' : `${kernel.name} was not understood, so nothing touches it`}: ${kernel.message}\n`);
       console.holds(EXIT.incomplete);
     }
     if (check && diff.length > 0) console.holds(EXIT.findings);
