@@ -116,9 +116,13 @@ export function roundFloat(x: number, error: number, mode: Rounding): number {
 
 export function addFloat(a: number, b: number, mode: Rounding): number {
   const { sum, error } = twoSum(a, b);
-  // An exact zero sum of opposite values is -0 when rounding down.
-  if (sum === 0 && error === 0 && mode === 'rd' && a !== 0) return -0;
+  if (sum === 0 && error === 0 && mode === 'rd') return zeroDown(a, b);
   return roundFloat(sum, Number.isFinite(sum) ? error : 0, mode);
+}
+
+/** An exact zero sum is -0 when rounding down, unless both terms are +0. */
+function zeroDown(a: number, b: number): number {
+  return Object.is(a, 0) && Object.is(b, 0) ? 0 : -0;
 }
 
 export function mulFloat(a: number, b: number, mode: Rounding): number {
@@ -141,6 +145,7 @@ export function sqrtFloat(a: number, mode: Rounding): number {
 
 export function fmaFloatRounded(a: number, b: number, c: number, mode: Rounding): number {
   const { sum, error } = twoSum(a * b, c);
+  if (sum === 0 && error === 0 && mode === 'rd') return zeroDown(a * b, c);
   return roundFloat(sum, Number.isFinite(sum) ? error : 0, mode);
 }
 

@@ -25,7 +25,7 @@ export type Distribution =
   | { readonly kind: 'uniform'; readonly low: number; readonly high: number }
   | { readonly kind: 'bernoulli'; readonly p: number; readonly value?: number }
   | { readonly kind: 'constant'; readonly value: number }
-  | { readonly kind: 'values'; readonly values: readonly number[] };
+  | { readonly kind: 'values'; readonly values: readonly (number | bigint)[] };
 
 export interface ContentOptions {
   readonly seed: number;
@@ -43,7 +43,7 @@ export interface ContentOptions {
   readonly pointers: readonly number[];
 }
 
-export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOptions): number {
+export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOptions): number | bigint {
   const h = hash(o.seed, o.key, index);
   const unit = h / 4294967296;
   if (s === 'pointer') return o.pointers.length === 0 ? 0 : o.pointers[h % o.pointers.length] ?? 0;
@@ -108,7 +108,9 @@ export function filler(type: SimType, o: ContentOptions): Filler {
 type FilledPage = Parameters<Filler>[0];
 const scratch = new DataView(new ArrayBuffer(8));
 
-function write(page: FilledPage, at: number, s: Scalar | 'pointer', value: number): void {
+function write(page: FilledPage, at: number, s: Scalar | 'pointer', given: number | bigint): void {
+  if (s === 'i64' || s === 'u64' || s === 'pointer') scratch.setBigInt64(0, BigInt.asIntN(64, typeof given === 'bigint' ? given : BigInt(Math.trunc(given))), true);
+  const value = Number(given);
   if (s === 'f32' && at >= 0 && at + 4 <= PAGE_BYTES && (at & 3) === 0) { page.f32[at >> 2] = value; return; }
   if ((s === 'i32' || s === 'u32') && at >= 0 && at + 4 <= PAGE_BYTES && (at & 3) === 0) { page.i32[at >> 2] = value; return; }
   let width: number;
@@ -120,7 +122,7 @@ function write(page: FilledPage, at: number, s: Scalar | 'pointer', value: numbe
     case 'i32': case 'u32': scratch.setInt32(0, value, true); width = 4; break;
     case 'f32': scratch.setFloat32(0, value, true); width = 4; break;
     case 'f64': scratch.setFloat64(0, value, true); width = 8; break;
-    case 'i64': case 'u64': case 'pointer': scratch.setBigInt64(0, BigInt(Math.trunc(value)), true); width = 8; break;
+    case 'i64': case 'u64': case 'pointer': width = 8; break;
   }
   for (let i = 0; i < width; i++) {
     const o = at + i;

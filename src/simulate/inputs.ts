@@ -105,7 +105,7 @@ function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: Inp
   const floating = s === 'f16' || s === 'bf16' || s === 'f32' || s === 'f64';
   if (floating) {
     const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, false, { ...o, special: false }, usage, []));
-    return s === 'f64' ? v : Math.fround(v);
+    return s === 'f64' ? v : Math.fround(Number(v));
   }
   if (isSizeName(name)) return o.size;
   const index = decl === null || usage.indices.has(decl.name);

@@ -192,7 +192,8 @@ const bits: Record<string, Fn> = {
     for (let i = base & 31; i >= 0 && i < 32; i += Math.sign(offset)) if (mask >>> i & 1 && --left === 0) return i;
     return 0xffffffff;
   },
-  __float_as_int: (x: number) => bitsOfFloat(x) | 0, __float_as_uint: bitsOfFloat, __int_as_float: (x: number) => floatOfBits(x >>> 0), __uint_as_float: floatOfBits,
+  // Arithmetic on the device makes the one NaN 0x7fffffff.
+  __float_as_int: (x: number) => (x !== x ? 0x7fffffff : bitsOfFloat(x) | 0), __float_as_uint: (x: number) => (x !== x ? 0x7fffffff : bitsOfFloat(x)), __int_as_float: (x: number) => floatOfBits(x >>> 0), __uint_as_float: floatOfBits,
   __double_as_longlong: (x: number) => wrapI64(bitsOfDouble(x)), __longlong_as_double: (x: Wide) => doubleOfBits(BigInt(x)),
   __double2hiint: (x: number) => Number(bitsOfDouble(x) >> 32n) | 0, __double2loint: (x: number) => Number(BigInt.asIntN(32, bitsOfDouble(x))),
   __hiloint2double: (h: number, l: number) => doubleOfBits((BigInt(h >>> 0) << 32n) | BigInt(l >>> 0)),

@@ -248,7 +248,8 @@ export abstract class Memory {
     const p = this.at(a, 4, l, k, true);
     const o = this.#o >> 2;
     if (this.races.conflict !== null) this.races.settle(Object.is(p.f32[o], Math.fround(v)));
-    p.f32[o] = v;
+    if (v !== v) p.u32[o] = 0x7fffffff; // the device's NaN
+    else p.f32[o] = v;
     p.flags32[o] = 0x03030303;
     if (this.#misaligned !== null) this.#copyBack();
   }

@@ -142,6 +142,7 @@ function mathCall(ctx: FunctionContext, e: Call, b: Builtin): Val {
   // `sinf`, `sin` on floats and `__sinf` share one implementation; results round to the type once.
   let name = b.name;
   if (b.result.kind === 'fixed' && b.result.type === 'float' && name.endsWith('f') && !name.startsWith('__')) name = name.slice(0, -1);
+  else if (name.endsWith('f') && !MATH_NAMES.has(name) && MATH_NAMES.has(name.slice(0, -1))) name = name.slice(0, -1);
   if (b.writes.length > 0) return mathThroughPointers(ctx, e, b, args, name);
   if (b.name === 'nan' || b.name === 'nanf') return { t, js: 'NaN' };
   const toArgument = (v: Val): string => (v.t.k === 'scalar' ? convertScalar(v.js, v.t.s, isFloating(v.t.s) || b.result.kind !== 'floating' ? v.t.s : 'f64') : v.js);
