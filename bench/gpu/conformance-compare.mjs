@@ -2,9 +2,11 @@
 /**
  * Simulates conformance.cu and compares every column with what a device gave; NaNs are equal whatever their payload.
  *
- *   node bench/gpu/conformance-compare.mjs OUT/conformance.bin
+ *   node bench/gpu/conformance-compare.mjs OUT/conformance.bin [--digests fixtures/simulate/conformance.json]
+ *
+ * With `--digests` it writes one digest per column of what the device gave: what __tests__/simulate/conformance.test.ts holds to.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { initParser, loadProgram } from '../../dist/src/syntax/index.js';
@@ -31,6 +33,10 @@ const RUNS = [
   ['lanes', { a: int(0), f: float(0), o: zeros(ROWS * 32) }, [['o', 32, 4]]],
 ];
 
+const digests = {};
+/** FNV-1a over 64-bit words. */
+const mix = (h, w) => BigInt.asUintN(64, (h ^ w) * 0x100000001b3n);
+
 let at = 0;
 let columns = 0;
 let wrong = 0;
@@ -41,9 +47,11 @@ for (const [name, args, outputs] of RUNS) {
   if (result.faults.length > 0) console.log(`${name}: ${result.faults.map((f) => `${f.kind} ×${f.count}`).join(', ')}`);
   for (const [buffer, width, size, format] of outputs) {
     const { segment } = result.buffers.find((b) => b.name === buffer);
+    const columnDigests = [];
     for (let column = 0; column < width; column++) {
       columns++;
       const bad = [];
+      let h = 0xcbf29ce484222325n;
       for (const row of rows) {
         const offset = (row * width + column) * size;
         const raw = 2 ** 20 + offset;
@@ -51,19 +59,25 @@ for (const [name, args, outputs] of RUNS) {
         const o = raw % 4096;
         const ours = size === 8 ? view.getBigUint64(o, true) : BigInt(view.getUint32(o, true));
         const theirs = size === 8 ? bytes.readBigUInt64LE(at + offset) : BigInt(bytes.readUInt32LE(at + offset));
+        const nan = format === 'f32' ? Number.isNaN(bytes.readFloatLE(at + offset)) : format === 'f64' && Number.isNaN(bytes.readDoubleLE(at + offset));
+        h = mix(h, nan ? 0x7fffn : theirs);
         if (ours === theirs) continue;
         if (format === 'f32' && Number.isNaN(view.getFloat32(o, true)) && Number.isNaN(bytes.readFloatLE(at + offset))) continue;
         if (format === 'f64' && Number.isNaN(view.getFloat64(o, true)) && Number.isNaN(bytes.readDoubleLE(at + offset))) continue;
         bad.push({ row, ours, theirs });
       }
+      columnDigests.push(h.toString(16).padStart(16, '0'));
       if (bad.length === 0) continue;
       wrong++;
       const { row, ours, theirs } = bad[0];
       const given = Object.entries(args).filter(([k]) => k.length === 1 && !['o', 'q'].includes(k)).map(([k, v]) => `${k}=${v.distribution.values[row]}`).join(' ');
       console.log(`${name}.${buffer}[${column}]: ${bad.length} of ${ROWS} rows differ, first at row ${row} (${given}): ${ours.toString(16)}, the device has ${theirs.toString(16)}`);
     }
+    digests[[name, buffer, size, format ?? 'int'].join('.')] = columnDigests;
     at += ROWS * width * size;
   }
 }
+const target = process.argv.indexOf('--digests');
+if (target > 0) writeFileSync(process.argv[target + 1], `${JSON.stringify(digests, null, 1)}\n`);
 console.log(`${columns - wrong} of ${columns} operations agree on ${ROWS} inputs each`);
 process.exitCode = wrong === 0 ? 0 : 1;
