@@ -217,6 +217,18 @@ export const CONTROL: readonly Specimen[] = [
     *model(t) { t.c(0, t.x > 2); },
   },
   {
+    name: 'constructor whose list reads the thread', source: 'struct C { int v; __device__ C() : v(threadIdx.x) {} };\n---\nC c; if (c.v > 2) out[0] = 1;', never: [0],
+    *model(t) { t.c(0, t.x > 2); },
+  },
+  {
+    name: 'constructor that hands on its arguments', source: 'struct C { int v; int w; __device__ C(int a) : v(a), w(1) { w = a + 1; } };\n---\nC c(n); C d(threadIdx.x); if (c.v > 2) out[0] = 1; if (d.w > 3) out[1] = 1;', atLeast: { 0: 'grid' }, never: [1],
+    *model(t) { t.c(0, t.g.n > 2); t.c(1, t.x + 1 > 3); },
+  },
+  {
+    name: 'constructor whose body reads the thread', source: 'struct C { int v; __device__ C() { v = threadIdx.x; } };\n---\nC c; if (c.v > 2) out[0] = 1;', never: [0],
+    *model(t) { t.c(0, t.x > 2); },
+  },
+  {
     name: 'goto', source: 'int v = 0; if (threadIdx.x < 3) goto skip; v = 1; skip: if (v) out[0] = 1;', never: [0, 1],
     *model(t) { let v = 0; if (!t.c(0, t.x < 3)) v = 1; t.c(1, v); },
   },

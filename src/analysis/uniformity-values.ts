@@ -8,6 +8,7 @@
 import { strip } from './children.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
+import { constructedTaint } from './uniformity-objects.js';
 import { loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
@@ -42,7 +43,7 @@ export function taintOf(expr: Expr, state: Uniformity): number {
     case 'call': return callTaint(expr, state);
     case 'index': case 'member': return lvalueTaint(expr, state);
     case 'cast': return taintOf(expr.operand, state);
-    case 'construct': return joined(expr.arguments, state);
+    case 'construct': return constructedTaint(expr.type, expr.arguments, state);
     case 'init-list': return joined(expr.elements, state);
     case 'lambda': case 'opaque': return UNKNOWN;
     default: return unreachable(expr);

@@ -22,6 +22,7 @@ import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
+import { constructedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
 import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
 import type { Expr, FunctionDecl } from '../syntax/tree.js';
@@ -131,7 +132,7 @@ export class Uniformity {
   private transfer(value: Value): number {
     switch (value.kind) {
       case 'parameter': return value.decl.index < 0 ? this.entry.self : this.parameter(value.decl.index, value.decl.pack);
-      case 'undefined': return CONSTANT;
+      case 'undefined': return value.decl.type.kind === 'record' || value.decl.type.kind === 'array' ? constructedTaint(value.decl.type, [], this) : CONSTANT;
       case 'declaration':
         return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : taintOf(value.init, this);
       case 'assignment': {
