@@ -10,7 +10,7 @@ export function refusalsText(sites: readonly SiteResult[], color: boolean): stri
 }
 
 function title(site: SiteResult): string {
-  return `${site.path}:${site.line}: ${site.transform} in ${site.function}`;
+  return `${site.path}:${site.line}: ${site.transform}${site.function === '' ? '' : ` in ${site.function}`}`;
 }
 
 function refusalText(site: SiteResult, style: Style): string {

@@ -110,8 +110,18 @@ function nothingAt(project: Project, transforms: readonly string[], at: number):
   return {
     path: file?.path ?? '', realPath: file?.realPath ?? '', transform: names, variant: null, kernel: '', function: '', line: at, summary: `no site of ${names} on line ${at}`,
     status: 'refused', estimate: null, reason: null, diff: Buffer.alloc(0), round: 1, sequence: 0,
-    obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${names} treats`, remedy: `divmod transforms ${names.split(/[,:]/)[0] ?? ''} shows the shape` }],
+    obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${names} treats: ${whatIsThere(project, at)}`, remedy: `divmod transforms ${names.split(/[,:]/)[0] ?? ''} shows the shape` }],
   };
+}
+
+/** What the audit knows about a line on which no transform found its shape. */
+function whatIsThere(project: Project, line: number): string {
+  const findings = project.audit().flatMap((file) => file.kernels.flatMap((kernel) => kernel.branches)).filter((branch) => branch.line === line);
+  const [first] = findings;
+  if (first === undefined) return 'no branch of a kernel stands there';
+  const alone = findings.every((branch) => branch.facts.loops(branch.site.node).length === 0);
+  const condition = first.condition.replace(/\s+/g, ' ');
+  return `${first.kind} on \`${condition.length > 60 ? `${condition.slice(0, 57)}…` : condition}\` (${first.class}, scope ${first.scope}) stands in ${alone ? 'no loop' : 'a loop, but not in a form that it treats'}`;
 }
 
 async function viewOf(project: Project, verifications: readonly Verification[]): Promise<SourceView> {
