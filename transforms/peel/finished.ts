@@ -42,7 +42,8 @@ function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly Peelable
 function continues(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
   if (second.kind !== first.kind || (second.kind === 'for' && second.init.kind !== 'empty')) return false;
   const shared = testedIn(second);
-  return stepCode(facts, second) === stepCode(facts, first) && [...testedIn(first)].some((decl) => shared.has(decl));
+  const [own, other] = [stepCode(facts, second), stepCode(facts, first)];
+  return (own === other || own === null || other === null) && [...testedIn(first)].some((decl) => shared.has(decl));
 }
 
 function testedIn(loop: PeelableLoop): ReadonlySet<Decl> {
@@ -51,11 +52,12 @@ function testedIn(loop: PeelableLoop): ReadonlySet<Decl> {
   return decls;
 }
 
-/** What moves the counter: the step of a `for`, the last statement of another loop. */
-function stepCode(facts: FunctionFacts, loop: PeelableLoop): string {
+/** What moves the counter: the step of a `for`, the last statement of another loop; null if that is a jump. */
+function stepCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
   const { source } = facts.unit;
   if (loop.kind === 'for') return loop.step === null ? '' : codeOf(source, loop.step.span);
   const last = loop.body.kind === 'compound' ? loop.body.body.at(-1) : loop.body;
+  if (last !== undefined && (last.kind === 'return' || last.kind === 'break' || last.kind === 'continue')) return null;
   return last === undefined ? '' : codeOf(source, last.span);
 }
 

@@ -325,7 +325,12 @@ function impliesLoopTest({ conjuncts, tested, sym, counter }: Setting, early: re
   if (conjuncts.length !== 1 || form === undefined) return false;
   // A bound is never below zero, so what is not below it is not either.
   const atLeastZero = subtract(negate(symbol(sym)), constant(1n));
-  return early.some((claim) => (claim.side === '>=' || counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), atLeastZero] : [boundFact(claim, sym)]));
+  return early.some((claim) => (claim.side === '>=' ? counter.nonNegative || hasSignedBound(claim) : counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), atLeastZero] : [boundFact(claim, sym)]));
+}
+
+/** The bound comes out signed, so that a counter below zero compares as it should. */
+function hasSignedBound({ change }: Claim): boolean {
+  return symbolsOf(change.level).every((sym) => sym.type.signed || sym.high <= 0x7fffffffn);
 }
 
 /** Where the rest of the loop does nothing any more: its whole body hangs on guards that are false late. */

@@ -9,24 +9,16 @@
  *
  * Not followed: loads, calls, variables with several definitions, divisions of anything but thread coordinates.
  */
-import { commonType, fits, INT32, maximum, minimum, promote, UINT32, type IntegerType } from '../../src/cuda/integers.js';
+import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
 import { isStmt, walk } from '../../src/analysis/children.js';
 import { atLeast, type FunctionFacts, type Loop, type Variable, type Verdict } from '../../src/analysis/facts.js';
-import { unreachable, type CoordinateExpr, type Decl, type Expr, type RefExpr, type Type } from '../../src/syntax/tree.js';
+import { unreachable, type Decl, type Expr, type RefExpr } from '../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../lib/common-obligations.js';
 import { describeLoop } from '../lib/loops.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
+import { coordinate, exactly, integerType, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
-
-export interface Reading {
-  readonly poly: Poly;
-  readonly type: IntegerType;
-  /** The C++ value is the polynomial's, not only equal to it modulo 2^bits. */
-  readonly exact: boolean;
-  /** True if it is read so only because index arithmetic does not wrap (grant `index-range`). */
-  readonly assumed: boolean;
-}
 
 export interface Unreadable {
   readonly node: Expr;
@@ -34,9 +26,6 @@ export interface Unreadable {
   /** The obligation that stands unproved because of it. */
   readonly id: 'guard-exact' | 'bound-exact' | 'types-known' | 'operands-invariant';
 }
-
-const LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 1024n, y: 1024n, z: 64n };
-const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, y: 65535n, z: 65535n };
 
 /** A reader for one loop. `counter` is the variable that the loop counts by, if that is already known. */
 export class Reader {
@@ -63,7 +52,10 @@ export class Reader {
     switch (expr.kind) {
       case 'paren': return this.read(expr.inner);
       case 'macro': return this.read(expr.expanded);
-      case 'coordinate': return this.coordinate(expr);
+      case 'coordinate': {
+        const reading = coordinate(expr, this.facts.block);
+        return reading ?? this.fail(expr, 'the whole coordinate is used', 'bound-exact');
+      }
       case 'ref': return this.reference(expr);
       case 'cast': {
         const type = integerType(expr.type);
@@ -187,29 +179,6 @@ export class Reader {
   private thread(key: string, type: IntegerType, low: Poly, high: Poly, lowest: bigint, highest: bigint): Reading {
     const sym = this.intern({ key, role: 'thread', text: key, type, low: lowest, high: highest, extent: { low, high } });
     return { poly: symbol(sym), type, exact: true, assumed: false };
-  }
-
-  private coordinate(expr: CoordinateExpr): Reading | null {
-    const { base, axis } = expr;
-    if (base === 'warpSize') return { poly: constant(32n), type: INT32, exact: true, assumed: false };
-    if (axis === null) return this.fail(expr, 'the whole coordinate is used', 'bound-exact');
-    const shape = this.facts.block.origin === 'block-size' ? this.facts.block.value : null;
-    const known = shape === null ? null : BigInt(shape[axis]);
-    const of = (sym: Sym): Reading => ({ poly: symbol(this.intern(sym)), type: UINT32, exact: true, assumed: false });
-    const uniform = (low: bigint, high: bigint): Reading => of({ key: `${base}.${axis}`, role: 'uniform', text: `${base}.${axis}`, type: UINT32, low, high, extent: null });
-    switch (base) {
-      case 'blockDim': return known !== null ? { poly: constant(known), type: UINT32, exact: true, assumed: false } : uniform(1n, LIMIT[axis]);
-      case 'gridDim': return uniform(1n, GRID_LIMIT[axis]);
-      case 'blockIdx': return uniform(0n, GRID_LIMIT[axis] - 1n);
-      case 'threadIdx': {
-        const highest = (known ?? LIMIT[axis]) - 1n;
-        const high = known !== null ? constant(highest) : subtract(symbol(this.intern({
-          key: `blockDim.${axis}`, role: 'uniform', text: `blockDim.${axis}`, type: UINT32, low: 1n, high: LIMIT[axis], extent: null,
-        })), constant(1n));
-        return of({ key: `threadIdx.${axis}`, role: 'thread', text: `threadIdx.${axis}`, type: UINT32, low: 0n, high: highest, extent: { low: constant(0n), high } });
-      }
-      default: return unreachable(base);
-    }
   }
 
   private reference(expr: RefExpr): Reading | null {
@@ -400,39 +369,4 @@ export class Reader {
   }
 }
 
-function exactly(poly: Poly, type: IntegerType): Reading {
-  return { poly, type, exact: true, assumed: false };
-}
-
-function keyOf(poly: Poly): string {
-  return poly.map((term) => `${term.coefficient}*${term.symbols.map((sym) => sym.key).join('*')}`).join('+');
-}
-
-export function variableKey(decl: Variable): string {
-  return `${decl.name}@${decl.span.start}`;
-}
-
-export function isThread(sym: Sym): boolean {
-  return sym.role === 'thread';
-}
-
-/** Made of block and thread numbers, so that only a grid beyond what 32 bits count could make it wrap. */
-export function isIndex(poly: Poly): boolean {
-  return symbolsOf(poly).some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread');
-}
-
-export function within(poly: Poly, type: IntegerType): boolean {
-  const { low, high } = interval(poly);
-  return low >= minimum(type) && high <= maximum(type);
-}
-
-export function integerType(type: Type): IntegerType | null {
-  const plain = type.kind === 'reference' ? type.to : type;
-  return plain.kind === 'int' && plain.volatile !== true ? { bits: plain.bits, signed: plain.signed } : null;
-}
-
-/** Automatic storage of the thread, by value. */
-export function isThreadsOwn(decl: Variable): boolean {
-  if (decl.type.kind === 'reference' || decl.type.volatile === true) return false;
-  return decl.kind === 'parameter' || (decl.space === 'local' && decl.storage === 'automatic');
-}
+export { integerType, isIndex, isThreadsOwn, variableKey, type Reading } from './values.js';

@@ -55,11 +55,13 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const { test } = run;
     const same = written.find((other) => sameBound(other.test, test));
     if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
-    const inclusive = inclusiveBound(plan, test);
+    // `k >= bound` stands for the loop's own `k >= 0` only if the bound is never below zero.
+    const leansOnZero = test.side === '>=' && !run.keepsLoopTest;
+    const inclusive = leansOnZero ? null : inclusiveBound(plan, test);
     if (inclusive !== null) { tests.push(`${plan.sym.text} ${test.side === '<' ? '<=' : '>'} ${inclusive}`); continue; }
     const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test));
-    if (bound === null || !comparable(plan, test, bound.value)) return null;
-    const value = plain(plan, bound.value);
+    if (bound === null || !comparable(plan, run, bound.value)) return null;
+    const value = leansOnZero ? bound.value : plain(plan, bound.value);
     const inline = value.kind === 'number' || value.kind === 'symbol';
     for (const declaration of bound.declarations) declarations.push(declarationText(declaration, shadowed));
     let text = print(value, shadowed);
@@ -92,11 +94,11 @@ function sameBound(a: RunTest, b: RunTest): boolean {
   return a.changes.length === b.changes.length && a.nearest === b.nearest && a.changes.every((change, i) => change === b.changes[i]);
 }
 
-/** The test compares exactly: a counter that may be negative needs a signed bound. */
-function comparable(plan: RangePlan, test: RunTest, value: Cpp): boolean {
+/** The test compares exactly: a counter that may be negative where it is tested needs a signed bound. */
+function comparable(plan: RangePlan, run: Run, value: Cpp): boolean {
   const type = integerType(plan.counter.variable.type);
   if (type === null) return false;
-  if (plan.nonNegative && clamps(plan, test)) return true;
+  if (plan.counter.nonNegative || (plan.nonNegative && run.keepsLoopTest)) return true;
   return type.signed && typeOf(value).signed;
 }
 

@@ -1,0 +1,78 @@
+/**
+ * Values as the reader of guards sees them: a polynomial in a C++ type, the coordinates of CUDA, and which variables hold a thread's
+ * own value.
+ */
+import { INT32, maximum, minimum, UINT32, type IntegerType } from '../../src/cuda/integers.js';
+import type { BlockFact, Variable } from '../../src/analysis/facts.js';
+import { unreachable, type CoordinateExpr, type Type } from '../../src/syntax/tree.js';
+import { constant, interval, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
+
+export interface Reading {
+  readonly poly: Poly;
+  readonly type: IntegerType;
+  /** The C++ value is the polynomial's, not only equal to it modulo 2^bits. */
+  readonly exact: boolean;
+  /** True if it is read so only because index arithmetic does not wrap (grant `index-range`). */
+  readonly assumed: boolean;
+}
+
+const LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 1024n, y: 1024n, z: 64n };
+const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, y: 65535n, z: 65535n };
+
+/** `threadIdx.x` with its extent, a block's or the grid's size; null for a bare `threadIdx`. Limits are those of every device. */
+export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact): Reading | null {
+  if (base === 'warpSize') return exactly(constant(32n), INT32);
+  if (axis === null) return null;
+  const shape = block.origin === 'block-size' ? block.value : null;
+  const known = shape === null ? null : BigInt(shape[axis]);
+  const uniform = (name: string, low: bigint, high: bigint): Sym => ({ key: name, role: 'uniform', text: name, type: UINT32, low, high, extent: null });
+  const size = uniform(`blockDim.${axis}`, 1n, LIMIT[axis]);
+  switch (base) {
+    case 'blockDim': return exactly(known !== null ? constant(known) : symbol(size), UINT32);
+    case 'gridDim': return exactly(symbol(uniform(`gridDim.${axis}`, 1n, GRID_LIMIT[axis])), UINT32);
+    case 'blockIdx': return exactly(symbol(uniform(`blockIdx.${axis}`, 0n, GRID_LIMIT[axis] - 1n)), UINT32);
+    case 'threadIdx': {
+      const name = `threadIdx.${axis}`;
+      const high = known !== null ? constant(known - 1n) : subtract(symbol(size), constant(1n));
+      return exactly(symbol({ key: name, role: 'thread', text: name, type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
+    }
+    default: return unreachable(base);
+  }
+}
+
+export function exactly(poly: Poly, type: IntegerType): Reading {
+  return { poly, type, exact: true, assumed: false };
+}
+
+export function keyOf(poly: Poly): string {
+  return poly.map((term) => `${term.coefficient}*${term.symbols.map((sym) => sym.key).join('*')}`).join('+');
+}
+
+export function variableKey(decl: Variable): string {
+  return `${decl.name}@${decl.span.start}`;
+}
+
+export function isThread(sym: Sym): boolean {
+  return sym.role === 'thread';
+}
+
+/** Made of block and thread numbers, so that only a grid beyond what 32 bits count could make it wrap. */
+export function isIndex(poly: Poly): boolean {
+  return symbolsOf(poly).some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread');
+}
+
+export function within(poly: Poly, type: IntegerType): boolean {
+  const { low, high } = interval(poly);
+  return low >= minimum(type) && high <= maximum(type);
+}
+
+export function integerType(type: Type): IntegerType | null {
+  const plain = type.kind === 'reference' ? type.to : type;
+  return plain.kind === 'int' && plain.volatile !== true ? { bits: plain.bits, signed: plain.signed } : null;
+}
+
+/** Automatic storage of the thread, by value. */
+export function isThreadsOwn(decl: Variable): boolean {
+  if (decl.type.kind === 'reference' || decl.type.volatile === true) return false;
+  return decl.kind === 'parameter' || (decl.space === 'local' && decl.storage === 'automatic');
+}
