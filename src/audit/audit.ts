@@ -16,6 +16,7 @@ import { Ids, normalised } from './branch-id.js';
 import { classify, type Classification } from './classify.js';
 import { divergenceOf } from './divergence.js';
 import { kernelFrame, type Frame } from './frame.js';
+import { hazardsOf } from './hazards/index.js';
 import type { BranchFinding, FileAudit, Hazard, KernelAudit } from './types.js';
 
 export interface AuditOptions {
@@ -26,8 +27,8 @@ export interface AuditOptions {
   readonly analysis?: AnalysisOptions;
   readonly probabilities?: Probabilities | null;
   readonly costs?: Costs | null;
-  /** Finds the hazards of a kernel; none by default. */
-  readonly hazards?: ((kernel: FunctionFacts, analysis: Analysis) => readonly Hazard[]) | null;
+  /** Finds the hazards of a kernel; those of `hazards/` by default, none for null. */
+  readonly hazards?: ((kernel: FunctionFacts, analysis: Analysis, options?: AnalysisOptions) => readonly Hazard[]) | null;
 }
 
 /** Call chains longer than this are cut: what lies deeper is reported where a shorter chain reaches it. */
@@ -68,7 +69,7 @@ function auditKernel(kernel: FunctionDecl, unit: Unit, analysis: Analysis, optio
   walker.visit(kernelFrame(facts), 0);
   return {
     kernel, name: kernel.name, line: source.line(kernel.nameSpan.start), endLine: source.line(kernel.span.end), understood: kernel.understood,
-    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards?.(facts, analysis) ?? [],
+    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis),
   };
 }
 

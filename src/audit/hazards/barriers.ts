@@ -1,0 +1,134 @@
+/**
+ * Barriers of the block and collectives of groups: `barrier-divergent`, `barrier-after-exit`, `group-divergent`.
+ *
+ * Every live thread of the block must reach the same barrier; a condition that only warps differ in is enough to break it. Threads that have left the kernel are
+ * not waited for on 7.0 and later, which the programming guide does not promise: a caution. Cooperative groups and block-wide library
+ * calls (CUB) are collectives of their group. A coalesced group is whoever made it and is never divergent; of a tile narrower than a warp nothing surer than a
+ * caution is said, because tiles may differ where lanes do. Not handled: named barriers in inline PTX, which may be for a part of the block by design.
+ */
+import { strip } from '../../analysis/children.js';
+import type { Partition } from '../../analysis/arrival.js';
+import type { Expr } from '../../syntax/tree.js';
+import type { Severity } from '../types.js';
+import { sharedByArms } from './arms.js';
+import { reason, reasonsOf, textOf, type Report } from './report.js';
+import type { Collective, Scene, Spot } from './scene.js';
+import { caveat, weigh, type Weighed } from './severity.js';
+
+export function barriers(scene: Scene, report: Report): void {
+  for (const call of scene.collectives) {
+    if (call.builtin !== null) { if (call.builtin.collective === 'block') block(call, report); } else group(call, report);
+  }
+}
+
+function block(call: Collective, report: Report): void {
+  const arrival = call.spot.sets.at(call.node);
+  const skips = arrival.partitions.filter((partition) => partition.kind === 'skip');
+  const weighed = weigh(skips);
+  if (weighed !== null) {
+    say(call, weighed.severity, 'barrier-divergent', `not every live thread of the block reaches this \`${call.name}\`${caveat(weighed)}`, weighed, report);
+    behind(call, weighed.partitions, report);
+    return;
+  }
+  const both = skips.filter((partition) => partition.known && sharedByArms(partition));
+  if (both.length > 0) {
+    report.add(call.node, call.spot, {
+      id: 'barrier-divergent', severity: 'caution', message: `threads of one block wait at different \`${call.name}\` calls: works where barriers are counted, outside the documented contract`,
+      because: reasonsOf(both), repair: 'move the barrier out of the branch: once behind both arms',
+    });
+  }
+  exited(call, arrival.exits, report);
+}
+
+function exited(call: Collective, exits: readonly Partition[], report: Report): void {
+  const known = exits.filter((partition) => partition.known);
+  const first = known[0];
+  if (first === undefined) return;
+  report.add(call.node, call.spot, {
+    id: 'barrier-after-exit', severity: 'caution', message: `threads may have left the kernel before \`${call.name}\`: 7.0 and later do not wait for them, the programming guide does not promise it`,
+    because: reasonsOf(known), repair: 'turn the early return into a condition around the work, so that every thread reaches the barrier',
+  });
+}
+
+function say(call: Collective, severity: Severity, id: string, message: string, weighed: Weighed, report: Report): void {
+  report.add(call.node, call.spot, {
+    id, severity, message, because: reasonsOf(weighed.partitions),
+    repair: 'move it to where every thread comes: guard the work on both sides of it instead, and let loops run equally often for all threads',
+  });
+}
+
+function behind(call: Collective, partitions: readonly Partition[], report: Report): void {
+  const outer = partitions.filter((partition) => partition.depth > 0 && partition.by !== 'caller');
+  const nearest = outer[outer.length - 1];
+  if (nearest === undefined) return;
+  let here = call.spot;
+  for (let depth = nearest.depth; depth > 1 && here.outer !== null; depth--) here = here.outer;
+  if (here.outer === null || here.frame.call === null) return;
+  report.add(here.frame.call, here.outer, {
+    id: 'collective-behind-call', severity: 'caution', message: `\`${here.facts.function.name}\` holds \`${call.name}\`, which every thread of the block must reach; not all come here`,
+    because: [reason(here.frame.call, here.outer, `\`${textOf(here.frame.call, here.outer)}\` leads to it`), ...reasonsOf(outer)], repair: 'call it where the whole block comes, and guard the work inside',
+  });
+}
+
+function group(call: Collective, report: Report): void {
+  const { library } = call;
+  if (library === null || library.participants === null) return;
+  const arrival = call.spot.sets.at(call.node);
+  const members = library.participants;
+  const lanes = members === 'warp' ? tileOf(call) : null;
+  if (lanes === 'coalesced') return;
+  const skips = arrival.partitions.filter((partition) => partition.kind === 'skip' && (members !== 'warp' || partition.scope === 'lane'));
+  const weighed = weigh(skips);
+  if (weighed !== null) {
+    const severity: Severity = members === 'warp' && lanes !== 32 ? 'caution' : weighed.severity;
+    const who = members === 'warp' ? 'every lane of the group' : members === 'block' ? 'every thread of the block' : 'every thread of the group';
+    say(call, severity, 'group-divergent', `\`${call.name}\` is a collective of its group, and not ${who} comes here${caveat(weighed)}`, weighed, report);
+    return;
+  }
+  if (members !== 'warp') exited(call, arrival.exits, report);
+}
+
+/** How many lanes a tile has; `coalesced` for groups made of whoever is there; null if not known. */
+function tileOf(call: Collective): number | 'coalesced' | null {
+  const { callee } = call.node;
+  if (callee.kind !== 'method') {
+    const first = call.node.arguments[0];
+    const name = callee.kind === 'value' ? '' : callee.name;
+    if (ASKING.some((maker) => name.endsWith(maker))) return 'coalesced';
+    if (name.endsWith('_matrix_sync') || name.endsWith('mma_sync') || name.endsWith('fill_fragment')) return name.endsWith('fill_fragment') ? 'coalesced' : 32;
+    return first === undefined ? null : sizeOf(first, call.spot, 0);
+  }
+  return sizeOf(callee.object, call.spot, 0);
+}
+
+const ASKING: readonly string[] = ['coalesced_threads', 'labeled_partition', 'binary_partition'];
+
+function sizeOf(object: Expr, spot: Spot, depth: number): number | 'coalesced' | null {
+  const expr = strip(object);
+  const { type } = expr;
+  const inner = type.kind === 'reference' ? type.to : type;
+  if (inner.kind === 'unknown' || inner.kind === 'dependent') {
+    if (inner.text.includes('coalesced_group')) return 'coalesced';
+    const open = inner.text.indexOf('thread_block_tile<');
+    if (open >= 0) {
+      const size = Number.parseInt(inner.text.slice(open + 'thread_block_tile<'.length), 10);
+      return Number.isNaN(size) ? null : size;
+    }
+  }
+  if (depth > 8) return null;
+  if (expr.kind === 'call') {
+    const name = expr.callee.kind === 'value' ? '' : expr.callee.name;
+    if (ASKING.some((maker) => name.includes(maker))) return 'coalesced';
+    const argument = expr.templateArguments?.[0];
+    const value = argument !== undefined && argument.kind === 'value' ? spot.facts.constant(argument.value) : null;
+    return value === null ? null : Number(value);
+  }
+  if (expr.kind === 'ref' && expr.decl !== null) {
+    if (expr.decl.kind === 'variable' && expr.decl.init !== null && expr.decl.init !== expr) return sizeOf(expr.decl.init, spot, depth + 1);
+    if (expr.decl.kind === 'parameter' && spot.outer !== null && spot.frame.call !== null) {
+      const argument = spot.frame.call.arguments[expr.decl.index];
+      return argument === undefined ? null : sizeOf(argument, spot.outer, depth + 1);
+    }
+  }
+  return null;
+}

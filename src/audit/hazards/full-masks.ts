@@ -1,0 +1,176 @@
+/**
+ * Masks that name lanes which are alive and do not come: `mask-full-under-divergence`, `collective-short-circuit`, `collective-in-both-arms`,
+ * `collective-behind-call`, `shuffle-inactive-source` (the source is one of them) and `leader-may-not-arrive` (the lane whose value is passed on is one of them).
+ *
+ * The rule (SEMANTICS 5.1): every lane named that has not exited executes the same intrinsic with the same mask. The repair is the vote of the whole path
+ * condition, taken above the branch.
+ */
+import type { Arrival, Partition } from '../../analysis/arrival.js';
+import { strip } from '../../analysis/children.js';
+import type { Expr } from '../../syntax/tree.js';
+import { sharedByArms } from './arms.js';
+import { edgeOf, electsOne, spotOf } from './guards.js';
+import { maskOf } from './masks.js';
+import { reason, reasonsOf, textIn, textOf, type Report } from './report.js';
+import type { Collective, Scene, Spot } from './scene.js';
+import { caveat, weigh } from './severity.js';
+
+export function fullMasks(scene: Scene, report: Report): void {
+  for (const call of scene.collectives) {
+    if (call.builtin === null || call.builtin.collective !== 'warp' || call.builtin.legacy || call.builtin.mask === null) continue;
+    const given = call.node.arguments[call.builtin.mask];
+    const mask = given === undefined ? { kind: 'full' } as const : maskOf(given, call.spot);
+    const arrival = call.spot.sets.at(call.node);
+    if (mask.kind === 'full') full(call, arrival, report);
+    else if (mask.kind === 'vote') voted(call, arrival, mask.call, mask.predicate, mask.spot, report);
+    else if (mask.kind === 'constant') fixed(call, arrival, mask.lanes, report);
+  }
+}
+
+function full(call: Collective, arrival: Arrival, report: Report): void {
+  const weighed = weigh(arrival.skips);
+  if (weighed === null) {
+    if (arrival.skips.some((partition) => partition.known && sharedByArms(partition))) {
+      report.add(call.node, call.spot, {
+        id: 'collective-in-both-arms', severity: 'note', message: `\`${call.name}\` is called in both arms with one mask: legal since compute capability 7.0, an error below`,
+        because: reasonsOf(arrival.skips), repair: 'call it once behind the branch if devices below 7.0 are built for',
+      });
+    }
+    return;
+  }
+  const source = constantSource(call);
+  const inner = weighed.partitions[weighed.partitions.length - 1];
+  const shortCircuit = inner !== undefined && inner.depth === 0 && inner.by === 'branch' && (inner.at.kind === 'binary' || inner.at.kind === 'conditional');
+  const lost = source !== null && mayMiss(source, weighed.partitions, call.spot);
+  const id = shortCircuit ? 'collective-short-circuit' : lost ? 'shuffle-inactive-source' : 'mask-full-under-divergence';
+  const what = lost ? `lane ${source}, which \`${call.name}\` reads, may not come here, and the mask names lanes that do not` : `\`${call.name}\` names all 32 lanes, and not all that are alive come here`;
+  report.add(call.node, call.spot, { id, severity: weighed.severity, message: `${what}${caveat(weighed)}`, because: reasonsOf(weighed.partitions), repair: repairOf(arrival, call) });
+  behindCall(call, weighed.partitions, report);
+  if (lost && weighed.severity === 'error') leader(call, report, weighed.partitions);
+}
+
+/** Where to take the mask. */
+function repairOf(arrival: Arrival, call: Collective): string {
+  if (arrival.lanes.kind !== 'vote') return `move \`${call.name}\` to where all lanes of the warp come, and make what differs a value`;
+  const { decisions } = arrival.lanes;
+  const first = arrival.skips[0];
+  const where = first === undefined ? 'above the branch' : `above line ${first.facts.unit.source.line(first.at.span.start)}${first.loop === null ? '' : ', and again in every round of the loop'}`;
+  const condition = decisions.map((decision, i) => {
+    const facts = arrival.skips[i]?.facts ?? call.spot.facts;
+    const text = textIn(decision.condition, facts);
+    return decision.holds === false ? `!(${text})` : decisions.length > 1 ? `(${text})` : text;
+  }).join(' && ');
+  return `take \`unsigned mask = __ballot_sync(0xffffffff, ${condition});\` ${where}, where the whole warp still comes, and pass it here`;
+}
+
+/** The lane that `__shfl_sync` reads, if it is a constant. */
+function constantSource(call: Collective): bigint | null {
+  const source = call.name === '__shfl_sync' ? call.node.arguments[2] : undefined;
+  return source === undefined ? null : call.spot.facts.constant(source);
+}
+
+/** May this lane be missing while others come? A guard of the work's edge keeps lane 0 as long as any lane comes. */
+function mayMiss(lane: bigint, partitions: readonly Partition[], spot: Spot): boolean {
+  return partitions.some((partition) => {
+    const lanes = partition.decision === null ? null : partition.facts.laneSet(partition.decision.condition);
+    if (lanes !== null && partition.decision !== null) {
+      const wanted = partition.decision.holds === false ? 0 : 1;
+      for (let warp = 0; warp < lanes.warps; warp++) {
+        const of = [...lanes.holds.slice(warp * 32, warp * 32 + 32)];
+        if (of.some((held) => held === wanted) && of[Number(lane)] !== wanted) return true;
+      }
+      return false;
+    }
+    return lane !== 0n || edgeOf(partition, spot) === null;
+  });
+}
+
+/** A helper that holds a collective, called where not all lanes come: said at the call too. */
+function behindCall(call: Collective, partitions: readonly Partition[], report: Report): void {
+  const outer = partitions.filter((partition) => partition.depth > 0);
+  const nearest = outer[outer.length - 1];
+  if (nearest === undefined || nearest.by === 'caller') return;
+  let here = call.spot;
+  for (let depth = nearest.depth; depth > 1 && here.outer !== null; depth--) here = here.outer;
+  const { outer: caller } = here;
+  const at = here.frame.call;
+  if (caller === null || at === null) return;
+  report.add(at, caller, {
+    id: 'collective-behind-call', severity: 'caution', message: `\`${here.facts.function.name}\` holds \`${call.name}\`, which all lanes it names must execute; not all come here`,
+    because: [reason(at, caller, `\`${textOf(at, caller)}\` leads to it`), ...reasonsOf(outer)], repair: 'give the helper a mask as a parameter, or call it where the whole warp comes',
+  });
+}
+
+/** The value passed on was made by a lane that may be missing: nobody made it then. */
+export function leader(call: Collective, report: Report, partitions: readonly Partition[]): void {
+  const value = call.node.arguments[1];
+  const source = call.node.arguments[2];
+  if (value === undefined || source === undefined) return;
+  const use = strip(value);
+  if (use.kind !== 'ref') return;
+  for (const definition of call.spot.facts.definitions(use)) {
+    if (definition.kind !== 'assignment') continue;
+    const inner = call.spot.sets.at(definition.node).skips.at(-1);
+    if (inner === undefined || inner.decision === null || inner.depth !== 0 || partitions.includes(inner)) continue;
+    const elected = electsOne(inner.decision.condition, inner.decision.holds === true, call.spot);
+    if (elected === null || elected.value === null || elected.value !== call.spot.facts.constant(source)) continue;
+    report.add(definition.node, call.spot, {
+      id: 'leader-may-not-arrive', severity: 'error', message: `lane ${elected.value} does this for the others, and may not be among those that come here`,
+      because: [reason(inner.at, call.spot, `\`${textOf(inner.decision.condition, call.spot)}\` elects one lane`), ...reasonsOf(partitions)],
+      repair: 'elect a lane of the vote: `__ffs(mask) - 1`',
+    });
+  }
+}
+
+/** A mask that a vote made: the lanes it names are those for which the condition held; these must be the ones that come. */
+function voted(call: Collective, arrival: Arrival, vote: Expr, predicate: Expr | null, where: Spot, report: Report): void {
+  if (predicate === null) return;
+  let inside = false;
+  for (let here: Spot | null = call.spot; here !== null; here = here.outer) inside ||= here.facts === where.facts;
+  if (!inside) return;
+  const before = where.sets.at(vote);
+  const had = (partition: Partition): boolean => before.partitions.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by);
+  const since = [...arrival.skips, ...arrival.exits].filter((partition) => partition.scope === 'lane' && !had(partition));
+  if (since.length > 0) return;
+  const verdict = where.facts.scope(predicate);
+  if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips) !== null) return;
+  report.add(call.node, call.spot, {
+    id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` fails call \`${call.name}\` with a mask that does not name them`,
+    because: [reason(vote, where, 'the mask is this vote'), ...verdict.because.slice(0, 2)], repair: 'call it under the condition that was voted on, or name all lanes that come',
+  });
+}
+
+/** A constant mask of some lanes, where the lanes that come can be counted. */
+function fixed(call: Collective, arrival: Arrival, named: number, report: Report): void {
+  if (named === 0) return; // said by mask-not-a-mask
+  const shape = call.spot.facts.block.value;
+  if (shape === null) return;
+  const threads = shape.x * shape.y * shape.z;
+  const comes = new Uint8Array(threads).fill(1);
+  for (const partition of arrival.partitions) {
+    const { decision } = partition;
+    const lanes = decision === null || decision.holds === null ? null : spotOf(partition, call.spot).facts.laneSet(decision.condition);
+    if (lanes === null || decision === null) return;
+    lanes.holds.forEach((held, i) => { if ((held === 1) !== decision.holds) comes[i] = 0; });
+  }
+  for (let thread = 0; thread < threads; thread++) {
+    const isNamed = ((named >>> (thread % 32)) & 1) === 1;
+    const warp = comes.slice(thread - (thread % 32), thread - (thread % 32) + 32);
+    if (!warp.includes(1)) continue;
+    if (comes[thread] === 1 && !isNamed) {
+      report.add(call.node, call.spot, {
+        id: 'mask-not-a-mask', severity: 'error', message: `lane ${thread % 32} calls \`${call.name}\` and is not in its mask 0x${named.toString(16)}`, because: reasonsOf(arrival.partitions),
+        repair: 'name every lane that comes: `0xffffffff` where the whole warp does',
+      });
+      return;
+    }
+    if (comes[thread] !== 1 && isNamed && arrival.exits.length === 0) {
+      report.add(call.node, call.spot, {
+        id: 'mask-full-under-divergence', severity: 'error', message: `\`${call.name}\` names lane ${thread % 32}, which is alive and does not come here`, because: reasonsOf(arrival.partitions),
+        repair: repairOf(arrival, call),
+      });
+      return;
+    }
+  }
+}
+

@@ -1,0 +1,80 @@
+/**
+ * The hazard audit of a kernel: masks, barriers, shared memory (SEMANTICS 5).
+ *
+ * A block shape that is not known is tried out before something is called an error: the shapes of all visible launches, or else shapes as the kernel's coordinates suggest. What
+ * is a hazard in some of them only depends on the launch and is a caution; what launches in sight make a hazard is one, whatever the others do.
+ */
+import { createAnalysis } from '../../analysis/analyse.js';
+import type { Analysis, AnalysisOptions, BlockShape, FunctionFacts } from '../../analysis/facts.js';
+import { forEachChild, type Node } from '../../analysis/children.js';
+import type { Hazard } from '../types.js';
+import { activeMasks } from './activemask.js';
+import { afterExit } from './after-exit.js';
+import { barriers } from './barriers.js';
+import { broadcasts } from './broadcasts.js';
+import { configuration, faultyMasks } from './configuration.js';
+import { fullMasks } from './full-masks.js';
+import { maskValues } from './mask-values.js';
+import { partialWarps } from './partial-warp.js';
+import { races } from './races.js';
+import { Report } from './report.js';
+import { sceneOf } from './scene.js';
+import { sharedOwners } from './shared-owners.js';
+import { spins } from './spins.js';
+
+const NONE: readonly Hazard[] = [];
+
+/** The hazards of a kernel, in the order of files and lines. */
+export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: AnalysisOptions = {}): readonly Hazard[] {
+  const found = inOneShape(facts, analysis);
+  const { block } = facts;
+  if (block.value !== null || options.block !== undefined) return found;
+  const launched = block.alternatives.length > 0 ? block.alternatives.slice(0, MAX_SHAPES) : [];
+  if (launched.length === 0 && !found.some((hazard) => hazard.severity === 'error')) return found;
+  if (found.length === 0 && launched.length === 0) return found;
+  const shapes = launched.length > 0 ? launched : usualShapes(facts);
+  const perShape = shapes.map((shape) => {
+    const tried = createAnalysis(analysis.program, { ...options, block: shape });
+    return new Map(inOneShape(tried.kernel(facts.function), tried).map((hazard) => [keyOf(hazard), hazard]));
+  });
+  const isError = (hazard: Hazard): boolean => {
+    const errors = perShape.filter((of) => of.get(keyOf(hazard))?.severity === 'error').length;
+    return launched.length > 0 ? errors > 0 : errors === shapes.length;
+  };
+  const kept = found.map((hazard) => (hazard.severity !== 'error' || isError(hazard) ? hazard : { ...hazard, severity: 'caution' as const, message: `${hazard.message} (depends on the block shape, which is not known)` }));
+  if (launched.length === 0) return kept;
+  // What only a shape that is launched shows: a last warp with fewer lanes.
+  const known = new Set(found.map(keyOf));
+  const more = perShape.flatMap((of) => [...of].filter(([key, hazard]) => hazard.severity === 'error' && !known.has(key) && (known.add(key), true)).map(([, hazard]) => hazard));
+  return more.length === 0 ? kept : [...kept, ...more].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
+}
+
+const MAX_SHAPES = 4;
+
+function keyOf(hazard: Hazard): string {
+  return `${hazard.id}\0${hazard.path}\0${hazard.line}\0${hazard.column}`;
+}
+
+function inOneShape(facts: FunctionFacts, analysis: Analysis): readonly Hazard[] {
+  const scene = sceneOf(facts, analysis);
+  if (scene === null) return NONE;
+  const report = new Report();
+  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
+  return report.hazards;
+}
+
+/** Shapes that a kernel of these coordinates is most likely written for. */
+function usualShapes(facts: FunctionFacts): readonly BlockShape[] {
+  const axes = new Set<string>();
+  const visit = (node: Node): void => {
+    if (node.kind === 'coordinate' && node.base === 'threadIdx' && node.axis !== null) axes.add(node.axis);
+    forEachChild(node, visit);
+  };
+  if (facts.function.body !== null) visit(facts.function.body);
+  const most = facts.block.maxThreads;
+  const fits = (shape: BlockShape): boolean => shape.x * shape.y * shape.z <= most;
+  const flat = Math.max(32, Math.min(256, most - (most % 32)));
+  const shapes = axes.has('z') ? [{ x: 8, y: 8, z: 4 }, { x: 32, y: 2, z: 2 }] : axes.has('y') ? [{ x: 32, y: 8, z: 1 }, { x: 16, y: 16, z: 1 }] : [{ x: flat, y: 1, z: 1 }];
+  const usable = shapes.filter(fits);
+  return usable.length > 0 ? usable : [{ x: flat, y: 1, z: 1 }];
+}

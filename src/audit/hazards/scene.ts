@@ -1,0 +1,274 @@
+/**
+ * A kernel as the hazards see it: its calls that take several threads and its accesses to shared memory, callees unfolded in their context, in the order of the
+ * text, between the marks of the loops they stand in.
+ *
+ * The unfolding enters a visible callee if it (or what it calls) takes several threads, touches shared memory, or is handed a pointer to some. What the
+ * unfolding cannot follow is said: `complete` is false where callees were cut or ambiguous, `escaped` holds shared arrays that something unknown may touch.
+ */
+import { builtin, type Builtin } from '../../cuda/builtins.js';
+import { arrivalSets, type ArrivalSets } from '../../analysis/arrival.js';
+import { asmMeaning } from '../../analysis/asm-text.js';
+import { calleesOf } from '../../analysis/call-sites.js';
+import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
+import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
+import { indexFunction } from '../../analysis/function-index.js';
+import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, VariableDecl } from '../../syntax/tree.js';
+import type { Frame } from '../frame.js';
+import { sharedPlace, type SharedPlace } from './shared-places.js';
+
+/** A function in one context, with who arrives where in it. */
+export interface Spot {
+  readonly facts: FunctionFacts;
+  readonly sets: ArrivalSets;
+  readonly frame: Frame;
+  readonly outer: Spot | null;
+}
+
+interface EventBase { readonly spot: Spot; readonly order: number }
+
+/** A call that takes several threads. */
+export interface Collective extends EventBase {
+  readonly kind: 'collective';
+  readonly node: CallExpr;
+  readonly name: string;
+  /** `group`: of a library's object, whose participants are named there. */
+  readonly builtin: Builtin | null;
+  readonly library: LibraryCall | null;
+  readonly barrier: 'block' | 'warp' | null;
+}
+
+export interface Access extends EventBase {
+  readonly kind: 'access';
+  readonly node: Expr;
+  readonly mode: 'read' | 'write' | 'atomic';
+  readonly place: SharedPlace;
+}
+
+/** Something that may order threads or touch memory in ways that are not known. */
+export interface Unknown extends EventBase { readonly kind: 'unknown'; readonly node: Node }
+
+export interface LoopMark extends EventBase { readonly kind: 'loop-begin' | 'loop-end'; readonly node: Loop }
+
+export type Event = Collective | Access | Unknown | LoopMark;
+
+export interface Scene {
+  readonly kernel: Spot;
+  readonly analysis: Analysis;
+  readonly program: Program;
+  readonly spots: readonly Spot[];
+  readonly events: readonly Event[];
+  readonly collectives: readonly Collective[];
+  readonly accesses: readonly Access[];
+  readonly escaped: ReadonlySet<VariableDecl>;
+  readonly complete: boolean;
+}
+
+const MAX_EVENTS = 6000;
+const MAX_DEPTH = 12;
+
+const concerned = new WeakMap<FunctionDecl, boolean>();
+
+/** Does the function, or one that it calls, take several threads or touch shared memory? Most device functions do not. */
+export function concerns(fn: FunctionDecl, program: Program): boolean {
+  const known = concerned.get(fn);
+  if (known !== undefined) return known;
+  concerned.set(fn, false); // recursion ends here, on the side that asks again
+  const index = indexFunction(fn);
+  const answer = index.calls.some((call) => {
+    if (call.callee.kind === 'builtin') {
+      const entry = builtin(call.callee.name);
+      return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
+    }
+    return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
+  }) || (fn.body !== null && touchesShared(fn.body));
+  concerned.set(fn, answer);
+  return answer;
+}
+
+function touchesShared(body: Node): boolean {
+  let found = false;
+  const visit = (node: Node): void => {
+    if (found) return;
+    if (node.kind === 'ref' && node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') { found = true; return; }
+    if (node.kind === 'asm' && asmMeaning(node.text).collective) { found = true; return; }
+    forEachChild(node, visit);
+  };
+  visit(body);
+  return found;
+}
+
+/** The kernel unfolded; null if it holds nothing that hazards are about. */
+export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null {
+  if (facts.function.body === null || !concerns(facts.function, facts.program)) return null;
+  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null };
+  const builder = new Builder();
+  builder.enter(kernel, 0);
+  return {
+    kernel, analysis, program: facts.program, spots: builder.spots, events: builder.events, escaped: builder.escaped, complete: builder.complete,
+    collectives: builder.events.filter((event) => event.kind === 'collective'), accesses: builder.events.filter((event) => event.kind === 'access'),
+  };
+}
+
+class Builder {
+  readonly events: Event[] = [];
+  readonly spots: Spot[] = [];
+  readonly escaped = new Set<VariableDecl>();
+  complete = true;
+
+  enter(spot: Spot, depth: number): void {
+    this.spots.push(spot);
+    const body = spot.facts.function.body;
+    if (body !== null) this.visit(body, spot, depth, 'read');
+  }
+
+  private add(event: Omit<Collective, 'order'> | Omit<Access, 'order'> | Omit<Unknown, 'order'> | Omit<LoopMark, 'order'>): void {
+    if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
+    this.events.push({ ...event, order: this.events.length });
+  }
+
+  private visit(node: Node, spot: Spot, depth: number, mode: 'read' | 'write' | 'both' | 'address'): void {
+    if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
+    switch (node.kind) {
+      case 'for': case 'while': case 'do': case 'range-for':
+        if (node.kind === 'for') this.visit(node.init, spot, depth, 'read');
+        this.add({ kind: 'loop-begin', node, spot });
+        forEachChild(node, (child) => { if (node.kind !== 'for' || child !== node.init) this.visit(child, spot, depth, 'read'); });
+        this.add({ kind: 'loop-end', node, spot });
+        return;
+      case 'assign':
+        this.visit(node.value, spot, depth, 'read');
+        this.visit(node.target, spot, depth, node.op === null ? 'write' : 'both');
+        return;
+      case 'update': this.visit(node.target, spot, depth, 'both'); return;
+      case 'call': this.call(node, spot, depth); return;
+      case 'asm': this.asm(node, spot, depth); return;
+      case 'opaque': this.add({ kind: 'unknown', node, spot }); this.complete = false; return;
+      case 'lambda': this.lambda(node, spot); return;
+      case 'goto': this.complete = false; return;
+      case 'paren': this.visit(node.inner, spot, depth, mode); return;
+      case 'macro': this.visit(node.expanded, spot, depth, mode); return;
+      case 'unary':
+        if (node.op === '&') { this.visit(node.operand, spot, depth, 'address'); return; }
+        if (node.op === '*') { this.lvalue(node, spot, depth, mode); return; }
+        break;
+      case 'ref': case 'index': case 'member': this.lvalue(node, spot, depth, mode); return;
+      case 'declare':
+        for (const variable of node.variables) {
+          if (variable.init === null) continue;
+          const bound = variable.type.kind === 'reference' || variable.type.kind === 'pointer';
+          this.visit(variable.init, spot, depth, bound ? 'address' : 'read');
+        }
+        return;
+      default:
+    }
+    forEachChild(node, (child) => this.visit(child, spot, depth, 'read'));
+  }
+
+  /** An lvalue: an access if it is in shared memory; subscripts are read in any case. */
+  private lvalue(node: Expr, spot: Spot, depth: number, mode: 'read' | 'write' | 'both' | 'address'): void {
+    this.subscripts(node, spot, depth);
+    const place = sharedPlace(node, spot);
+    if (place === null) return;
+    // The name of an array, or of a row of one, is an address; where it goes, places follow it (parameters, pointers) or it escapes.
+    if (mode === 'address' || node.type.kind === 'array') return;
+    if (place.pointer) return;
+    if (mode === 'read' || mode === 'both') this.add({ kind: 'access', node, mode: 'read', place, spot });
+    if (mode === 'write' || mode === 'both') this.add({ kind: 'access', node, mode: 'write', place, spot });
+  }
+
+  private subscripts(written: Expr, spot: Spot, depth: number): void {
+    const node = strip(written);
+    switch (node.kind) {
+      case 'index': this.subscripts(node.base, spot, depth); this.visit(node.index, spot, depth, 'read'); return;
+      case 'member': this.subscripts(node.object, spot, depth); return;
+      case 'unary': if (node.op === '*' || node.op === '&') this.subscripts(node.operand, spot, depth); else this.visit(node, spot, depth, 'read'); return;
+      case 'cast': this.subscripts(node.operand, spot, depth); return;
+      case 'ref': case 'this': return;
+      case 'binary': this.subscripts(node.left, spot, depth); this.subscripts(node.right, spot, depth); return;
+      default: this.visit(node, spot, depth, 'read');
+    }
+  }
+
+  private call(node: CallExpr, spot: Spot, depth: number): void {
+    const { callee } = node;
+    if (callee.kind === 'method') this.visit(callee.object, spot, depth, 'address');
+    if (callee.kind === 'value') this.visit(callee.value, spot, depth, 'read');
+    const entry = callee.kind === 'builtin' ? builtin(callee.name) : undefined;
+    node.arguments.forEach((argument, i) => {
+      const points = entry !== undefined && (entry.writes.includes(i) || entry.reads.includes(i) || entry.atomic);
+      this.visit(argument, spot, depth, points || entry === undefined && isPointer(argument) ? 'address' : 'read');
+      if (entry === undefined || !points) return;
+      const place = sharedPlace(argument, spot);
+      if (place === null) return;
+      const target: SharedPlace = { ...place, pointer: false };
+      if (entry.atomic) { if (i === 0) this.add({ kind: 'access', node, mode: 'atomic', place: target, spot }); return; }
+      if (entry.reads.includes(i)) this.add({ kind: 'access', node, mode: 'read', place: { ...target, exact: false }, spot });
+      if (entry.writes.includes(i)) this.add({ kind: 'access', node, mode: 'write', place: { ...target, exact: false }, spot });
+    });
+    if (entry !== undefined) {
+      if (entry.collective !== null) this.add({ kind: 'collective', node, name: entry.name, builtin: entry, library: null, barrier: entry.barrier, spot });
+      return;
+    }
+    const library = libraryCall(node);
+    if (library !== null) {
+      if (library.kind !== 'query') this.add({ kind: 'collective', node, name: calleeName(node), builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot });
+      if (library.writesArguments) for (const argument of node.arguments) this.escape(argument, spot);
+      if (callee.kind === 'method') this.escape(callee.object, spot);
+      return;
+    }
+    const callees = calleesOf(node, spot.facts.program);
+    if (callees.length === 0) {
+      if (callee.kind === 'unknown' || callee.kind === 'value' || callee.kind === 'method') {
+        this.add({ kind: 'unknown', node, spot });
+        for (const argument of node.arguments) this.escape(argument, spot);
+      }
+      return;
+    }
+    if (callees.length > 1) this.complete = false;
+    for (const target of callees) {
+      if (target.body === null) continue;
+      const handed = node.arguments.some((argument) => sharedPlace(argument, spot) !== null);
+      if (!handed && !concerns(target, spot.facts.program)) continue;
+      if (depth >= MAX_DEPTH || isOpen(spot, target)) { this.complete = false; continue; }
+      const facts = spot.facts.callee(node, target);
+      const frame: Frame = { facts, call: node, outer: spot.frame };
+      this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot }, depth + 1);
+    }
+  }
+
+  private asm(node: AsmStmt, spot: Spot, depth: number): void {
+    for (const input of node.inputs) { this.visit(input, spot, depth, 'read'); this.escape(input, spot); }
+    for (const output of node.outputs) this.visit(output, spot, depth, 'write');
+    if (!asmMeaning(node.text).pure) this.add({ kind: 'unknown', node, spot });
+  }
+
+  private lambda(node: Expr & { readonly kind: 'lambda' }, spot: Spot): void {
+    this.escape(node.body, spot);
+    this.add({ kind: 'unknown', node, spot });
+  }
+
+  /** Shared arrays named in it may be touched by something that is not followed. */
+  private escape(node: Node, spot: Spot): void {
+    if (!isStmt(node)) {
+      const place = sharedPlace(node, spot);
+      if (place !== null) this.escaped.add(place.base);
+    }
+    if (node.kind === 'ref' && node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') this.escaped.add(node.decl);
+    forEachChild(node, (child) => this.escape(child, spot));
+  }
+}
+
+function isPointer(expr: Expr): boolean {
+  const type = strip(expr).type;
+  return type.kind === 'pointer' || type.kind === 'array' || type.kind === 'unknown';
+}
+
+export function calleeName(call: CallExpr): string {
+  return call.callee.kind === 'value' ? 'a call through a value' : call.callee.name;
+}
+
+function isOpen(spot: Spot, callee: FunctionDecl): boolean {
+  for (let here: Spot | null = spot; here !== null; here = here.outer) if (here.facts.function === callee) return true;
+  return false;
+}
