@@ -9,11 +9,12 @@ import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/
 import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { sameExpr, sameType } from '../lib/equality.js';
+import { conjunctsOf } from '../lib/loops.js';
 import { excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import { statementStart } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { atRunTime, conditionInvariant, conditionPure, safeEarly, type Guard } from './condition.js';
-import { innerBreaks, lastJump, plain, testsOf, withTests, type Branch } from './shape.js';
+import { innerBreaks, lastJump, plain, polarity, testsOf, withTests, type Branch } from './shape.js';
 
 /** Lines that the copies of one loop may take together. */
 export const GROWTH_LIMIT = 400;
@@ -205,7 +206,11 @@ function alreadyDone(context: TransformContext, branch: Branch, loop: Loop): Obl
   const line = lineOf(context, branch.stmt);
   let below: Stmt | Expr = loop;
   for (let at = facts.parent(loop); test !== null && test !== undefined && at !== null; below = at, at = facts.parent(at)) {
-    if (at.kind === 'if' && at.condition !== below && plain(at) && sameExpr(at.condition, test) && facts.invariant(test, at).value) {
+    if (at.kind !== 'if' || at.condition === below || !plain(at)) continue;
+    // Every conjunct holds in the first arm; of the other arm only the whole condition is known.
+    const known = below === at.then ? conjunctsOf(at.condition) : [at.condition];
+    const { core } = polarity(test);
+    if (known.some((conjunct) => sameExpr(polarity(conjunct).core, core)) && facts.invariant(test, at).value) {
       return refuted('already-done', lineOf(context, at), 'the loop already stands below this test', 'drop the inner test');
     }
   }
