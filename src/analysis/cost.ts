@@ -112,8 +112,8 @@ class CostModel {
     const known = this.memo.get(node);
     if (known !== undefined) return known;
     const weight = this.weigh(node);
-    // Inside of recursion a body counts less than elsewhere: such figures are not kept.
-    if (this.open.size <= 1 || !weight.assumed) this.memo.set(node, weight);
+    // A figure found inside of recursion is kept too: it is an estimate, and asking again for every call would grow with the call tree.
+    this.memo.set(node, weight);
     return weight;
   }
 
