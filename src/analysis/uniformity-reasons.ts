@@ -117,6 +117,9 @@ export class Explainer {
       case 'call': this.call(e); return;
       case 'opaque': this.leaf(e, this.text(e), e.reason); return;
       case 'lambda': this.leaf(e, 'lambda', 'a lambda'); return;
+      case 'construct':
+        if (this.parts(e).length === 0) { this.leaf(e, this.text(e), `what makes \`${this.text(e)}\` is not visible`); return; }
+        break;
       case 'index': case 'member': this.lvalue(e); return;
       case 'unary': if (e.op === '*') this.lvalue(e); else this.expression(e.operand); return;
       default:
@@ -248,6 +251,7 @@ export class Explainer {
     else {
       this.say(at, this.verdict(decl.name, 'an argument of this call'));
       for (const reason of more) if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+      if (this.wanted.kind === 'unknown') this.unknown ??= more[more.length - 1]?.text ?? null;
       this.done = true;
     }
   }

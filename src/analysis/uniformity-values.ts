@@ -9,7 +9,7 @@ import { strip } from './children.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
 import { constructedTaint } from './uniformity-objects.js';
-import { loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
+import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
@@ -90,6 +90,8 @@ function addressTaint(lvalue: Expr, state: Uniformity): number {
 
 /** `a[i]`, `x.f`, `p->f`, `*p`: contents of a variable, or a load. */
 function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
+  // A constant of the record, whatever object it is named through.
+  if (expr.kind === 'member' && expr.field !== null && expr.field.storage !== 'member' && isConstantObject(expr.field)) return CONSTANT;
   const root = rootOf(expr);
   if (root !== null) {
     if (state.defUse.memoryReferences.has(root.decl)) return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(expr, state);
