@@ -250,7 +250,8 @@ function analysisOf(program: Program, options: AnalysisOptions): ReturnType<type
 /** `--at` names the line of the branch, or of the statement that carries the shape. */
 function isAt(workspace: Workspace, unit: Unit, site: Site, at: number | null): boolean {
   if (at === null) return true;
-  return [site.branch.span.start, site.node.span.start, unit.source.lineStart(site.line)].some((offset) => {
+  const lines = [site.line, ...(site.alsoLines ?? [])].map((line) => unit.source.lineStart(line));
+  return [site.branch.span.start, site.node.span.start, ...lines].some((offset) => {
     const { line, exact } = workspace.originalLine(unit.source.realPath, offset);
     return exact && line === at;
   });

@@ -82,7 +82,8 @@ export class Reader {
   convert(reading: Reading, type: IntegerType, node: Expr): Reading | null {
     let { exact, assumed } = reading;
     if (type.bits > reading.type.bits && !exact) {
-      if (!isIndex(reading.poly)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
+      // Only the far end is assumed away: below zero an unsigned number does wrap.
+      if (!isIndex(reading.poly) || (!reading.type.signed && interval(reading.poly).low < 0n)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
       [exact, assumed] = [true, true];
     }
     if (type.bits < 32 || type.bits < reading.type.bits || (type.signed !== reading.type.signed && !(exact && type.signed && type.bits > reading.type.bits))) {

@@ -76,7 +76,8 @@ export function formsOf(reader: Reader, comparison: Comparison): { readonly kind
 function endsOf(small: Reading, large: Reading, type: IntegerType): readonly End[] {
   const ends: End[] = [];
   if (!small.exact && interval(small.poly).low < minimum(type)) {
-    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: isIndex(small.poly), demandable: !type.signed });
+    // Below zero an unsigned number does wrap around: that is never assumed away.
+    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && isIndex(small.poly), demandable: !type.signed });
   }
   if (!large.exact && interval(large.poly).high > maximum(type)) {
     ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: isIndex(large.poly), demandable: false });

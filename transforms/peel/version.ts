@@ -35,10 +35,9 @@ export interface VersionPlan {
   readonly under: readonly string[];
 }
 
-/** The compiler unrolls it: a constant number of iterations, a bound made of template values, or `#pragma unroll` without a factor. */
+/** The compiler unrolls it: a constant number of iterations, or a bound made of template values. */
 export function isUnrolled(facts: FunctionFacts, loop: PeelableLoop): boolean {
   if (facts.trips(loop).origin === 'constant') return true;
-  if (loop.pragmas.some((pragma) => /\bunroll\b\s*$/.test(pragma.text.trim()))) return true;
   return loop.condition !== null && boundIsConstant(facts, loop);
 }
 
