@@ -9,6 +9,7 @@ import { walkExpr } from '../walk.js';
 import { callExpression } from './calls.js';
 import { constructExpression, initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
+import { wellKnownConstant } from './well-known.js';
 import { binaryScalar, commonScalar, complement, convert, convertScalar, literalText, negate, promoted, shift, truth, type Val } from './operators.js';
 import { addressOf, isPlace, load, offsetText, placeOf, retype, slotPlace, store, type Place } from './places.js';
 
@@ -183,28 +184,6 @@ function resolveOr(ctx: FunctionContext, type: Type, otherwise: ScalarType): Sca
 function constant(value: bigint | number, t: ScalarType): Val {
   if (typeof value === 'bigint') return { t, js: isFloating(t.s) ? `${Number(value)}` : literalText(value, t) };
   return { t, js: isFloating(t.s) ? literalText(value, t) : convertScalar(literalText(value, F64), 'f64', t.s) };
-}
-
-/** Macros of <math.h>, <float.h>, <limits.h> whose headers are not read. */
-const CONSTANTS: Readonly<Record<string, readonly [ScalarType, string]>> = {
-  NULL: [U64, '0'], nullptr: [U64, '0'], INFINITY: [F32, 'Infinity'], NAN: [F32, 'NaN'], CUDART_INF_F: [F32, 'Infinity'], CUDART_INF: [F64, 'Infinity'], CUDART_NAN_F: [F32, 'NaN'], CUDART_NAN: [F64, 'NaN'],
-  HUGE_VALF: [F32, 'Infinity'], HUGE_VAL: [F64, 'Infinity'],
-  FLT_MAX: [F32, '3.4028234663852886e38'], FLT_MIN: [F32, '1.1754943508222875e-38'], FLT_EPSILON: [F32, '1.1920928955078125e-7'],
-  DBL_MAX: [F64, '1.7976931348623157e308'], DBL_MIN: [F64, '2.2250738585072014e-308'], DBL_EPSILON: [F64, '2.220446049250313e-16'],
-  INT_MAX: [I32, '2147483647'], INT_MIN: [I32, '-2147483648'], UINT_MAX: [U32, '4294967295'], INT32_MAX: [I32, '2147483647'], INT32_MIN: [I32, '-2147483648'], UINT32_MAX: [U32, '4294967295'],
-  LONG_MAX: [I64, '9223372036854775807n'], LONG_MIN: [I64, '-9223372036854775808n'], LLONG_MAX: [I64, '9223372036854775807n'], LLONG_MIN: [I64, '-9223372036854775808n'],
-  ULONG_MAX: [U64, '18446744073709551615n'], ULLONG_MAX: [U64, '18446744073709551615n'], INT64_MAX: [I64, '9223372036854775807n'], UINT64_MAX: [U64, '18446744073709551615n'], SIZE_MAX: [U64, '18446744073709551615n'],
-  CHAR_MAX: [I32, '127'], CHAR_MIN: [I32, '-128'], UCHAR_MAX: [I32, '255'], SHRT_MAX: [I32, '32767'], SHRT_MIN: [I32, '-32768'], USHRT_MAX: [I32, '65535'], UINT8_MAX: [I32, '255'], UINT16_MAX: [I32, '65535'], CHAR_BIT: [I32, '8'],
-  RAND_MAX: [I32, '2147483647'],
-  M_PI: [F64, '3.141592653589793'], M_PI_2: [F64, '1.5707963267948966'], M_PI_4: [F64, '0.7853981633974483'], M_1_PI: [F64, '0.3183098861837907'], M_2_PI: [F64, '0.6366197723675814'], M_E: [F64, '2.718281828459045'],
-  M_SQRT2: [F64, '1.4142135623730951'], M_SQRT1_2: [F64, '0.7071067811865476'], M_LN2: [F64, '0.6931471805599453'], M_LN10: [F64, '2.302585092994046'], M_LOG2E: [F64, '1.4426950408889634'], M_LOG10E: [F64, '0.4342944819032518'], M_2_SQRTPI: [F64, '1.1283791670955126'],
-  CUDART_PI_F: [F32, '3.1415927410125732'], CUDART_PI: [F64, '3.141592653589793'], CUDART_LN2_F: [F32, '0.6931471824645996'], CUDART_SQRT_HALF_F: [F32, '0.7071067690849304'],
-  FLT_DIG: [I32, '6'],
-};
-
-function wellKnownConstant(name: string): Val | null {
-  const entry = CONSTANTS[name];
-  return entry === undefined ? null : { t: entry[0], js: entry[1] };
 }
 
 function coordinate(ctx: FunctionContext, e: Extract<Expr, { kind: 'coordinate' }>): Val {

@@ -1,0 +1,117 @@
+/** Declarations of local variables: register, frame object, reference or lambda. */
+import { strip, type Expr, type Stmt, type VariableDecl } from '../../syntax/tree.js';
+import { resolve } from '../resolve.js';
+import { sizeOf, Unsupported, type SimType } from '../types.js';
+import { constructors, constructAt, defaultMembers, initialise } from './construct.js';
+import type { FunctionContext } from './context.js';
+import { expression, staticType } from './expression.js';
+import { lambdaSlot } from './lambdas.js';
+import { convert } from './operators.js';
+import { isPlace, materialised, placeOf } from './places.js';
+import { count, switchPoint } from './statements.js';
+
+function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
+  // `int a[] = {1, 2}`: as long as its initialiser.
+  if (v.type.kind === 'array' && v.type.length === null && v.init !== null) {
+    const of = resolve(v.type.of, ctx.env);
+    const e = strip(v.init);
+    if (e.kind === 'init-list') return { k: 'array', of, length: e.elements.length };
+    if (e.kind === 'literal' && typeof e.value === 'string') return { k: 'array', of, length: e.value.length + 1 };
+  }
+  if (v.init !== null && (v.type.kind === 'unknown' || v.type.kind === 'dependent')) {
+    try {
+      return resolve(v.type, ctx.env);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      // `auto` has no text of its own.
+      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype)\b/.test(v.type.text)) throw error;
+      const t = staticType(ctx, v.init);
+      return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
+    }
+  }
+  return resolve(v.type, ctx.env);
+}
+
+export function declare(ctx: FunctionContext, v: VariableDecl, at: Stmt): void {
+  if (v.opaqueInit) return ctx.unsupported(`the initialiser of ${v.name}`, v.span);
+  if (v.space === 'shared' || v.storage === 'static' || v.storage === 'extern' || v.space === 'constant') {
+    const slot = ctx.compiler.globalSlot(ctx, v);
+    if (slot === undefined) return ctx.unsupported(`variable ${v.name}`, v.span);
+    ctx.slots.set(v, slot);
+    return;
+  }
+  const init = v.init === null ? null : strip(v.init);
+  if (init?.kind === 'lambda') {
+    ctx.slots.set(v, lambdaSlot(ctx, init));
+    ctx.flush();
+    return;
+  }
+  if (v.init !== null) count(ctx, at, [v.init]);
+  else ctx.site = ctx.compiler.site(ctx, v.span);
+  if (v.init !== null) switchPoint(ctx, v.init);
+  const t = declaredType(ctx, v);
+  if (t.k === 'reference') return declareReference(ctx, v, t.to);
+  if (t.k === 'record' || t.k === 'array' || ctx.addressed.has(v)) return declareObject(ctx, v, t, init);
+  if (t.k === 'void' || t.k === 'callable') return ctx.unsupported(`variable ${v.name} of such a type`, v.span);
+  const array = ctx.array(t);
+  let set: string | null = null;
+  if (v.init === null) {
+    // The lanes that have a value are tracked: reading without one is a fault.
+    set = ctx.fresh('s');
+    ctx.prologue.push(`let ${set}=0;`);
+    ctx.emit(`${set}&=~${ctx.mask};`);
+  }
+  const slot = { kind: 'register', array, t, set, name: v.name } as const;
+  if (init !== null) {
+    const list = init.kind === 'init-list' ? init.elements[0] ?? null : init;
+    const value = list === null ? '0' : convert(expression(ctx, list), t);
+    ctx.lane(`${array}[l]=${value};`);
+    ctx.flush();
+  }
+  ctx.slots.set(v, slot);
+}
+
+function declareReference(ctx: FunctionContext, v: VariableDecl, to: SimType): void {
+  if (v.init === null) return ctx.unsupported(`reference ${v.name} without an initialiser`, v.span);
+  const array = ctx.array({ k: 'pointer', to });
+  let address: string;
+  if (isPlace(v.init)) {
+    const place = placeOf(ctx, v.init);
+    if (place.kind === 'memory') address = place.address;
+    else address = addressOfTemporary(ctx, v.init, to);
+  } else {
+    const e = strip(v.init);
+    if (to.k === 'record' || to.k === 'array' || e.kind === 'call') {
+      const place = placeOf(ctx, e);
+      if (place.kind !== 'memory') return ctx.unsupported(`reference ${v.name}`, v.span);
+      address = place.address;
+    } else address = addressOfTemporary(ctx, v.init, to);
+  }
+  ctx.lane(`${array}[l]=${address};`);
+  ctx.flush();
+  ctx.slots.set(v, { kind: 'reference', array, t: to, name: v.name });
+}
+
+function addressOfTemporary(ctx: FunctionContext, init: Expr, to: SimType): string {
+  const place = materialised(ctx, { t: to, js: convert(expression(ctx, init), to) });
+  return place.kind === 'memory' ? place.address : '0';
+}
+
+function declareObject(ctx: FunctionContext, v: VariableDecl, t: SimType, init: Expr | null): void {
+  const offset = ctx.frameSlot(t);
+  const address = ctx.frameAddress(offset);
+  const slot = { kind: 'frame', offset, t, name: v.name } as const;
+  if (init === null) {
+    ctx.lane(`D.forget(${address},${sizeOf(t)});`);
+    if (t.k === 'record') {
+      if (constructors(t).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, t, [], noWhere(v));
+      else defaultMembers(ctx, address, t);
+    }
+  } else initialise(ctx, address, t, v.initStyle === 'paren' && t.k === 'record' && init.kind !== 'construct' && init.kind !== 'init-list' ? init : v.init ?? init);
+  ctx.flush();
+  ctx.slots.set(v, slot);
+}
+
+function noWhere(v: VariableDecl): Expr {
+  return { kind: 'opaque', reason: 'declaration', span: v.span, type: v.type };
+}
