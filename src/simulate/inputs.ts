@@ -20,8 +20,11 @@ export type Argument =
 
 export type Arguments = ReadonlyMap<string, Argument>;
 
-/** Parses `n=1000`, `x=uniform(-1,1)`, `flag=bernoulli(0.03)`, `y=alias(x,4)`, `a=[1,2,3]`. Null if it is none of them. */
-export function parseArgument(text: string): { readonly name: string; readonly argument: Argument } | null {
+/**
+ * Parses `n=1000`, `x=uniform(-1,1)`, `flag=bernoulli(0.03)`, `y=alias(x,4)`, `a=[1,2,3]`, and `a=@numbers.txt` if `read` can read files (numbers parted
+ * by spaces, commas or lines). Null if it is none of them; what `read` throws goes through.
+ */
+export function parseArgument(text: string, read: ((path: string) => string) | null = null): { readonly name: string; readonly argument: Argument } | null {
   const split = /^\s*([A-Za-z_][\w.]*)\s*=\s*(.+?)\s*$/.exec(text);
   const name = split?.[1];
   const value = split?.[2];
@@ -39,8 +42,9 @@ export function parseArgument(text: string): { readonly name: string; readonly a
       default: return /^[A-Za-z_]\w*$/.test(parts[0] ?? '') && (parts.length === 1 || Number.isInteger(b)) ? { name, argument: { kind: 'alias', of: parts[0] ?? '', offset: parts.length === 1 ? 0 : b } } : null;
     }
   }
-  if (value.startsWith('[') && value.endsWith(']')) {
-    const values = value.slice(1, -1).split(',').filter((v) => v.trim() !== '').map(Number);
+  const list = value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value.startsWith('@') && read !== null ? read(value.slice(1)) : null;
+  if (list !== null) {
+    const values = list.split(/[\s,]+/).filter((v) => v !== '').map(Number);
     return values.some(Number.isNaN) ? null : { name, argument: { kind: 'contents', distribution: { kind: 'values', values }, length: values.length } };
   }
   if (value === 'true' || value === 'false') return { name, argument: { kind: 'value', value: value === 'true' ? 1 : 0 } };
