@@ -163,6 +163,19 @@ describe('types', () => {
     expect(contents(r, 'z', 32, 'f32')).toEqual(range(32).map((t) => (t * 0.5) ** 2));
   });
 
+  test('functions as template arguments, nullptr for any pointer', () => {
+    const r = run(`
+      using Op = int (*)(int, int);
+      __device__ int add(int a, int b) { return a + b; }
+      __device__ int bigger(int a, int b) { return a > b ? a : b; }
+      template <Op op> __device__ int fold(int v) { for (int o = 16; o > 0; o >>= 1) v = op(v, __shfl_xor_sync(0xffffffffu, v, o)); return v; }
+      __device__ int twice(const int* p, int* q, int v) { if (q != nullptr) *q = v; return p == nullptr ? v : *p; }
+      __global__ void k(int* y, int* z) { int t = threadIdx.x; y[t] = fold<add>(t) * 100 + fold<bigger>(t); z[t] = twice(nullptr, nullptr, t); }`);
+    clean(r);
+    expect(contents(r, 'y', 2)).toEqual([49631, 49631]);
+    expect(contents(r, 'z', 3)).toEqual([0, 1, 2]);
+  });
+
   test('constant and device memory, enumerators, static constants', () => {
     const r = run(`
       enum Kind { A, B = 5, C };

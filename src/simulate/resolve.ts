@@ -2,7 +2,7 @@
 import type { EnumeratorDecl, Expr, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
 import { evaluate, type ConstantValue } from './constants.js';
 import {
-  alignOf, BF16, BOOL, F16, F32, F64, pointerTo, sizeOf, typeKey, Unsupported, VOID, type FieldLayout, type RecordLayout, type RecordType, type Scalar, type SimType,
+  alignOf, BF16, BOOL, callableNumber, F16, F32, F64, pointerTo, sizeOf, typeKey, Unsupported, VOID, type FieldLayout, type RecordLayout, type RecordType, type Scalar, type SimType,
 } from './types.js';
 
 /** What template parameters stand for in one instance. */
@@ -175,12 +175,21 @@ function bindArgument(parameter: TemplateParameterDecl, arg: TemplateArgument, e
     if (parameter.sort === 'type') types.set(parameter.name, resolve(arg.type, { types: new Map([...inner.types, ...env.types]), values: new Map([...inner.values, ...env.values]) }));
     return;
   }
+  const named = arg.value.kind === 'ref' ? arg.value.decl : null;
+  if (named?.kind === 'function') {
+    types.set(parameter.name, { k: 'callable', id: callableNumber(named) });
+    return;
+  }
+  if (named?.kind === 'template-parameter') {
+    const passed = env.types.get(named.name);
+    if (passed?.k === 'callable') { types.set(parameter.name, passed); return; }
+  }
   const value = evaluate(arg.value, env) ?? evaluate(arg.value, inner);
   if (value !== null && parameter.sort === 'value') values.set(parameter.name, value);
   if (parameter.sort === 'type') {
     // The grammar cannot tell a type name from a value: an expression that names one is a type.
-    const named = typeNamed(arg.value, env);
-    if (named !== null) types.set(parameter.name, named);
+    const type = typeNamed(arg.value, env);
+    if (type !== null) types.set(parameter.name, type);
   }
 }
 

@@ -112,6 +112,21 @@ export function sameType(a: SimType, b: SimType): boolean {
   return a === b || typeKey(a) === typeKey(b);
 }
 
+const callables: object[] = [];
+const callableNumbers = new WeakMap<object, number>();
+
+/** One number per lambda expression or function declaration. */
+export function callableNumber(of: object): number {
+  let id = callableNumbers.get(of);
+  if (id === undefined) callableNumbers.set(of, id = callables.push(of) - 1);
+  return id;
+}
+
+/** What a callable type stands for. */
+export function callableOf(type: CallableType): object | undefined {
+  return callables[type.id];
+}
+
 /** Scalars of a type with their byte offsets, in order: what lazy memory fills. */
 export function leaves(type: SimType, base = 0, out: { offset: number; type: ScalarType | PointerType }[] = []): { offset: number; type: ScalarType | PointerType }[] {
   switch (type.k) {

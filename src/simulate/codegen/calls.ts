@@ -1,7 +1,7 @@
 /** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
 import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
 import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
-import { alignOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
+import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
 import type { ConstantValue } from '../constants.js';
 import { builtinCall } from './builtin-calls.js';
 import type { FunctionContext, Slot } from './context.js';
@@ -68,6 +68,11 @@ function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: '
   const x = strip(value);
   if (x.kind === 'ref' && x.decl !== null) {
     if (x.decl.kind === 'function') return callFunction(ctx, [x.decl], e.arguments, e.templateArguments, null, e);
+    if (x.decl.kind === 'template-parameter') {
+      const bound = ctx.env.types.get(x.decl.name);
+      const target = bound?.k === 'callable' ? callableOf(bound) : undefined;
+      if (target !== undefined && isFunction(target)) return callFunction(ctx, [target], e.arguments, e.templateArguments, null, e);
+    }
     const slot = ctx.slotOf(x.decl);
     if (slot?.kind === 'lambda') return inlineLambda(ctx, slot, e.arguments, e);
     if (slot?.kind === 'function') return callFunction(ctx, [slot.decl], e.arguments, e.templateArguments, null, e);
@@ -81,6 +86,10 @@ function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: '
     }
   }
   return ctx.unsupported('call through a value', e.span);
+}
+
+function isFunction(of: object): of is FunctionDecl {
+  return 'kind' in of && of.kind === 'function';
 }
 
 // ---------------------------------------------------------------------------------------------------------- resolution
@@ -98,7 +107,8 @@ function suits(parameter: SimType, argument: SimType): number {
   }
   if (p.k === 'pointer' && (a.k === 'pointer' || a.k === 'array')) {
     const to = a.k === 'pointer' ? a.to : a.of;
-    return sameType(p.to, to) ? 3 : p.to.k === 'void' ? 1 : 0;
+    // `nullptr` is a pointer to void here and fits every pointer.
+    return sameType(p.to, to) ? 3 : p.to.k === 'void' || to.k === 'void' ? 1 : 0;
   }
   if (p.k === 'pointer' && a.k === 'scalar') return 1;
   if (p.k === 'scalar' && a.k === 'pointer') return p.s === 'bool' ? 1 : 0;
@@ -122,7 +132,7 @@ export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<st
     }
     case 'reference': return deduce(parameter.to, argument.k === 'reference' ? argument.to : argument, names, types, values);
     case 'pointer': {
-      if (argument.k === 'pointer') return deduce(parameter.to, argument.to, names, types, values);
+      if (argument.k === 'pointer') return argument.to.k === 'void' || deduce(parameter.to, argument.to, names, types, values); // nullptr deduces nothing
       if (argument.k === 'array') return deduce(parameter.to, argument.of, names, types, values);
       return true;
     }

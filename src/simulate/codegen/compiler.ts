@@ -6,7 +6,7 @@ import type { FileSpan, Span } from '../../source/types.js';
 import type { Decl, Expr, FunctionDecl, ParameterDecl, Program, Stmt, VariableDecl } from '../../syntax/tree.js';
 import { strip } from '../../syntax/tree.js';
 import { resolve, type Env } from '../resolve.js';
-import { alignOf, sizeOf, typeKey, Unsupported, type SimType } from '../types.js';
+import { alignOf, callableNumber, sizeOf, typeKey, Unsupported, type SimType } from '../types.js';
 import { FunctionContext, type ReturnTarget, type Slot } from './context.js';
 import { addressedIn, mayYield } from './questions.js';
 import { weightOf } from './weights.js';
@@ -64,7 +64,6 @@ export class Compiler {
   #sharedBytes = 0;
   #sharedGranule: 1 | 2 | 4 = 4;
   #dynamicElement: SimType | null = null;
-  readonly #callables: object[] = [];
   /** Bodies being compiled in place. */
   readonly inlining = new Set<object>();
   #next = 0;
@@ -212,9 +211,7 @@ export class Compiler {
   }
 
   callableId(of: object): number {
-    let id = this.#callables.indexOf(of);
-    if (id < 0) id = this.#callables.push(of) - 1;
-    return id;
+    return callableNumber(of);
   }
 
   // --------------------------------------------------------------------------------------------------------- objects
