@@ -46,7 +46,7 @@ export function equalRounds(loop: Loop, facts: FunctionFacts): Rounds {
 
 function shared(expr: Expr, facts: FunctionFacts): boolean {
   const verdict = facts.scope(expr);
-  return verdict.known && verdict.value !== 'lane' && verdict.value !== 'warp';
+  return verdict.known && verdict.value !== 'lane';
 }
 
 function headOf(loop: Loop, facts: FunctionFacts): Head | null {

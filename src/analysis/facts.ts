@@ -264,6 +264,11 @@ export interface AnalysisOptions {
   readonly arch?: string;
   /** Default trip count of a loop whose bound is not known. */
   readonly defaultTrips?: number;
+  /**
+   * Take a load for one value wherever its address is one, even if it could not be shown that nothing writes the memory meanwhile. Used to tell sure
+   * hazards from possible ones; never for a proof.
+   */
+  readonly trustSharedLoads?: boolean;
 }
 
 /** Entry point of the room; see analyse.ts. */

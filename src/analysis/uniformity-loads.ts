@@ -130,6 +130,7 @@ function search(load: Expr, scope: Scope, env: Env): Found {
     return { taint: element | (answer.under.length > 0 ? ON_MEMORY : 0), stability: answer };
   }
   const none = last ?? stableLoad(load, 'warp', env);
+  if (env.options.trustSharedLoads === true && load.type.volatile !== true) return { taint: (ELEMENTS[scope] ?? GRID) | ON_MEMORY, stability: none };
   return { taint: DATA, stability: none };
 }
 
@@ -143,7 +144,7 @@ export function boundTaint(lvalue: Expr, state: Uniformity): number {
   const address = placeTaint(lvalue, state);
   if ((address & LOCAL) !== 0 || isLane(address)) return loaded(lvalue, address, state);
   const lasting = stability(strip(lvalue), 'grid', state.env);
-  return (lasting.taint & SCOPE_BITS) === GRID ? address | lasting.taint : address | DATA;
+  return (lasting.taint & SCOPE_BITS) === GRID || state.env.options.trustSharedLoads === true ? address | lasting.taint : address | DATA;
 }
 
 /** A name that is memory: `__shared__`, `__device__`, `__constant__`, static, namespace scope. */

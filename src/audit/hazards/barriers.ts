@@ -10,7 +10,9 @@ import { strip } from '../../analysis/children.js';
 import type { Partition } from '../../analysis/arrival.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
+import { groupSize } from './agreement.js';
 import { sharedByArms } from './arms.js';
+import { originOf } from './masks.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 import { caveat, weigh, type Weighed } from './severity.js';
@@ -24,7 +26,7 @@ export function barriers(scene: Scene, report: Report): void {
 function block(call: Collective, report: Report): void {
   const arrival = call.spot.sets.at(call.node);
   const skips = arrival.partitions.filter((partition) => partition.kind === 'skip');
-  const weighed = weigh(skips);
+  const weighed = weigh(skips, call.spot, null);
   if (weighed !== null) {
     say(call, weighed.severity, 'barrier-divergent', `not every live thread of the block reaches this \`${call.name}\`${caveat(weighed)}`, weighed, report);
     behind(call, weighed.partitions, report);
@@ -74,11 +76,13 @@ function group(call: Collective, report: Report): void {
   const { library } = call;
   if (library === null || library.participants === null) return;
   const arrival = call.spot.sets.at(call.node);
-  const members = library.participants;
-  const lanes = members === 'warp' ? tileOf(call) : null;
+  const generic = isGeneric(call);
+  const lanes = library.participants === 'warp' || generic ? tileOf(call) : null;
   if (lanes === 'coalesced') return;
+  // `thread_group` may be any group: only what made it tells.
+  const members = generic ? 'warp' : library.participants;
   const skips = arrival.partitions.filter((partition) => partition.kind === 'skip' && (members !== 'warp' || partition.scope === 'lane'));
-  const weighed = weigh(skips);
+  const weighed = weigh(skips, call.spot, members === 'warp' ? lanes ?? 32 : null);
   if (weighed !== null) {
     const severity: Severity = members === 'warp' && lanes !== 32 ? 'caution' : weighed.severity;
     const who = members === 'warp' ? 'every lane of the group' : members === 'block' ? 'every thread of the block' : 'every thread of the group';
@@ -86,6 +90,13 @@ function group(call: Collective, report: Report): void {
     return;
   }
   if (members !== 'warp') exited(call, arrival.exits, report);
+}
+
+function isGeneric(call: Collective): boolean {
+  const object = call.node.callee.kind === 'method' ? call.node.callee.object : call.node.arguments[0];
+  const type = object === undefined ? null : strip(object).type;
+  const inner = type !== null && type.kind === 'reference' ? type.to : type;
+  return inner !== null && inner.kind === 'unknown' && inner.text.endsWith('thread_group');
 }
 
 /** How many lanes a tile has; `coalesced` for groups made of whoever is there; null if not known. */
@@ -96,39 +107,19 @@ function tileOf(call: Collective): number | 'coalesced' | null {
     const name = callee.kind === 'value' ? '' : callee.name;
     if (ASKING.some((maker) => name.endsWith(maker))) return 'coalesced';
     if (name.endsWith('_matrix_sync') || name.endsWith('mma_sync') || name.endsWith('fill_fragment')) return name.endsWith('fill_fragment') ? 'coalesced' : 32;
-    return first === undefined ? null : sizeOf(first, call.spot, 0);
+    return first === undefined ? null : sizeOf(first, call.spot);
   }
-  return sizeOf(callee.object, call.spot, 0);
+  return sizeOf(callee.object, call.spot);
 }
 
 const ASKING: readonly string[] = ['coalesced_threads', 'labeled_partition', 'binary_partition'];
 
-function sizeOf(object: Expr, spot: Spot, depth: number): number | 'coalesced' | null {
-  const expr = strip(object);
-  const { type } = expr;
+function sizeOf(object: Expr, spot: Spot): number | 'coalesced' | null {
+  const made = originOf(object, spot).expr;
+  const name = made.kind === 'call' && made.callee.kind !== 'value' ? made.callee.name : '';
+  const { type } = strip(object);
   const inner = type.kind === 'reference' ? type.to : type;
-  if (inner.kind === 'unknown' || inner.kind === 'dependent') {
-    if (inner.text.includes('coalesced_group')) return 'coalesced';
-    const open = inner.text.indexOf('thread_block_tile<');
-    if (open >= 0) {
-      const size = Number.parseInt(inner.text.slice(open + 'thread_block_tile<'.length), 10);
-      return Number.isNaN(size) ? null : size;
-    }
-  }
-  if (depth > 8) return null;
-  if (expr.kind === 'call') {
-    const name = expr.callee.kind === 'value' ? '' : expr.callee.name;
-    if (ASKING.some((maker) => name.includes(maker))) return 'coalesced';
-    const argument = expr.templateArguments?.[0];
-    const value = argument !== undefined && argument.kind === 'value' ? spot.facts.constant(argument.value) : null;
-    return value === null ? null : Number(value);
-  }
-  if (expr.kind === 'ref' && expr.decl !== null) {
-    if (expr.decl.kind === 'variable' && expr.decl.init !== null && expr.decl.init !== expr) return sizeOf(expr.decl.init, spot, depth + 1);
-    if (expr.decl.kind === 'parameter' && spot.outer !== null && spot.frame.call !== null) {
-      const argument = spot.frame.call.arguments[expr.decl.index];
-      return argument === undefined ? null : sizeOf(argument, spot.outer, depth + 1);
-    }
-  }
-  return null;
+  const text = inner.kind === 'unknown' || inner.kind === 'dependent' ? inner.text : '';
+  if (text.includes('coalesced_group') || ASKING.some((maker) => name.endsWith(maker))) return 'coalesced';
+  return groupSize(object, spot, spot.facts.block.value, 0);
 }

@@ -28,7 +28,7 @@ export function fullMasks(scene: Scene, report: Report): void {
 }
 
 function full(call: Collective, arrival: Arrival, report: Report): void {
-  const weighed = weigh(arrival.skips);
+  const weighed = weigh(arrival.skips, call.spot, 32);
   if (weighed === null) {
     if (arrival.skips.some((partition) => partition.known && sharedByArms(partition))) {
       report.add(call.node, call.spot, {
@@ -133,7 +133,7 @@ function voted(call: Collective, arrival: Arrival, vote: Expr, predicate: Expr |
   const since = [...arrival.skips, ...arrival.exits].filter((partition) => partition.scope === 'lane' && !had(partition));
   if (since.length > 0) return;
   const verdict = where.facts.scope(predicate);
-  if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips) !== null) return;
+  if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips, call.spot, 32) !== null) return;
   report.add(call.node, call.spot, {
     id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` fails call \`${call.name}\` with a mask that does not name them`,
     because: [reason(vote, where, 'the mask is this vote'), ...verdict.because.slice(0, 2)], repair: 'call it under the condition that was voted on, or name all lanes that come',

@@ -1,8 +1,9 @@
 /**
  * The hazard audit of a kernel: masks, barriers, shared memory (SEMANTICS 5).
  *
- * A block shape that is not known is tried out before something is called an error: the shapes of all visible launches, or else shapes as the kernel's coordinates suggest. What
- * is a hazard in some of them only depends on the launch and is a caution; what launches in sight make a hazard is one, whatever the others do.
+ * Before something is called an error it is looked at again in favourable light: in the shapes of all visible launches, or else in shapes as the kernel's coordinates suggest, and
+ * with loads taken for one value where their address is one (a flag in shared memory, a length per block), though that could not be shown. What is not a hazard then is a
+ * caution; what a launch in sight makes a hazard is one, whatever the other launches do.
  */
 import { createAnalysis } from '../../analysis/analyse.js';
 import type { Analysis, AnalysisOptions, BlockShape, FunctionFacts } from '../../analysis/facts.js';
@@ -28,25 +29,26 @@ const NONE: readonly Hazard[] = [];
 export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: AnalysisOptions = {}): readonly Hazard[] {
   const found = inOneShape(facts, analysis);
   const { block } = facts;
-  if (block.value !== null || options.block !== undefined) return found;
-  const launched = block.alternatives.length > 0 ? block.alternatives.slice(0, MAX_SHAPES) : [];
-  if (launched.length === 0 && !found.some((hazard) => hazard.severity === 'error')) return found;
-  if (found.length === 0 && launched.length === 0) return found;
-  const shapes = launched.length > 0 ? launched : usualShapes(facts);
-  const perShape = shapes.map((shape) => {
-    const tried = createAnalysis(analysis.program, { ...options, block: shape });
+  const launched = block.value === null && options.block === undefined ? block.alternatives.slice(0, MAX_SHAPES) : [];
+  const short = launched.some((shape) => (shape.x * shape.y * shape.z) % 32 !== 0) && sceneOf(facts, analysis) !== null;
+  if (!short && !found.some((hazard) => hazard.severity === 'error')) return found;
+  const known = block.value ?? options.block ?? null;
+  const shapes = known !== null ? [known] : launched.length > 0 ? launched : usualShapes(facts);
+  const tries = shapes.map((shape) => {
+    const tried = createAnalysis(analysis.program, { ...options, block: shape, trustSharedLoads: true });
     return new Map(inOneShape(tried.kernel(facts.function), tried).map((hazard) => [keyOf(hazard), hazard]));
   });
   const isError = (hazard: Hazard): boolean => {
-    const errors = perShape.filter((of) => of.get(keyOf(hazard))?.severity === 'error').length;
-    return launched.length > 0 ? errors > 0 : errors === shapes.length;
+    const errors = tries.filter((of) => of.get(keyOf(hazard))?.severity === 'error').length;
+    return launched.length > 0 ? errors > 0 : errors === tries.length;
   };
-  const kept = found.map((hazard) => (hazard.severity !== 'error' || isError(hazard) ? hazard : { ...hazard, severity: 'caution' as const, message: `${hazard.message} (depends on the block shape, which is not known)` }));
-  if (launched.length === 0) return kept;
+  const why = known !== null ? 'unless memory that all read is one value for them' : 'depends on the block shape, or on memory that all read being one value for them';
+  const kept = found.map((hazard) => (hazard.severity !== 'error' || isError(hazard) ? hazard : { ...hazard, severity: 'caution' as const, message: `${hazard.message} (${why})` }));
+  if (!short) return kept;
   // What only a shape that is launched shows: a last warp with fewer lanes.
-  const known = new Set(found.map(keyOf));
-  const more = perShape.flatMap((of) => [...of].filter(([key, hazard]) => hazard.severity === 'error' && !known.has(key) && (known.add(key), true)).map(([, hazard]) => hazard));
-  return more.length === 0 ? kept : [...kept, ...more].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
+  const said = new Set(found.map(keyOf));
+  const more = tries.flatMap((of) => [...of].filter(([key, hazard]) => hazard.severity === 'error' && !said.has(key) && (said.add(key), true)).map(([, hazard]) => hazard));
+  return [...kept, ...more].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
 }
 
 const MAX_SHAPES = 4;

@@ -227,7 +227,8 @@ class Builder {
     }
     if (callees.length > 1) this.complete = false;
     for (const target of callees) {
-      if (target.body === null) continue;
+      // A launch from device code is no call: its threads are others.
+      if (target.body === null || target.qualifiers.global) continue;
       const handed = node.arguments.some((argument) => sharedPlace(argument, spot) !== null);
       if (!handed && !concerns(target, spot.facts.program)) continue;
       if (depth >= MAX_DEPTH || isOpen(spot, target)) { this.complete = false; continue; }

@@ -1,7 +1,13 @@
 /** How sure a hazard by divergence is: what decides must be understood, and must differ whatever the sizes are. */
 import type { Partition } from '../../analysis/arrival.js';
+import { forEachChild, strip, type Node } from '../../analysis/children.js';
+import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
+import { agree } from './agreement.js';
 import { sharedByArms } from './arms.js';
+import { spotOf } from './guards.js';
+import { originOf } from './masks.js';
+import type { Spot } from './scene.js';
 
 export interface Weighed {
   readonly severity: Severity;
@@ -11,17 +17,46 @@ export interface Weighed {
 
 /**
  * `error` if one of the partitions surely keeps threads away for some input, `caution` if it may; null if there is none. Partitions whose other arm makes the
- * same calls are left out, and so is what is not known of lambdas.
+ * same calls are left out, and so is what is not known of lambdas, and conditions on which all lanes of a `group` (the block for null) agree.
  */
-export function weigh(partitions: readonly Partition[]): Weighed | null {
-  const own = partitions.filter((partition) => partition.by !== 'lambda' && !sharedByArms(partition));
+export function weigh(partitions: readonly Partition[], spot: Spot, group: number | null): Weighed | null {
+  const own = partitions.filter((partition) => partition.by !== 'lambda' && !sharedByArms(partition) && !agreed(partition, spot, group));
   if (own.length === 0) return null;
-  const sure = own.filter((partition) => partition.known && partition.unless === null);
+  const sure = own.filter((partition) => partition.known && partition.unless === null && !keepsWholeGroups(partition, spot));
   return sure.length > 0 ? { severity: 'error', partitions: sure } : { severity: 'caution', partitions: own };
+}
+
+function agreed(partition: Partition, spot: Spot, group: number | null): boolean {
+  if (partition.by === 'loop' || partition.conditions.length === 0) return false;
+  const where = spotOf(partition, spot);
+  return partition.conditions.every((condition) => agree(condition, where, group) === true);
+}
+
+/** A bound that is rounded to a multiple on purpose (`(n / 8) * 8`, `n & ~31`) most likely keeps whole groups. */
+function keepsWholeGroups(partition: Partition, spot: Spot): boolean {
+  const where = spotOf(partition, spot);
+  return partition.conditions.length > 0 && partition.conditions.every((condition) => {
+    const e = strip(condition);
+    return e.kind === 'binary' && [e.left, e.right].some((side) => { const { expr } = originOf(side, where); return isRounded(expr); });
+  });
+}
+
+function isRounded(expr: Expr): boolean {
+  if (expr.kind !== 'binary') return false;
+  if (expr.op === '*') return holdsDivision(expr.left) || holdsDivision(expr.right);
+  return expr.op === '&' && [expr.left, expr.right].some((side) => { const e = strip(side); return e.kind === 'unary' && (e.op === '~' || e.op === '-'); });
+}
+
+function holdsDivision(node: Node): boolean {
+  if (node.kind === 'binary' && (node.op === '/' || node.op === '>>')) return true;
+  let found = false;
+  forEachChild(node, (child) => { found ||= holdsDivision(child); });
+  return found;
 }
 
 export function caveat(weighed: Weighed): string {
   if (weighed.severity === 'error') return '';
   const unless = weighed.partitions.find((partition) => partition.unless !== null)?.unless ?? null;
-  return unless !== null ? `, unless ${unless}` : ', if what decides differs between them (it is not understood)';
+  if (unless !== null) return `, unless ${unless}`;
+  return weighed.partitions.every((partition) => partition.known) ? ', unless the bound keeps whole warps' : ', if what decides differs between them (it is not understood)';
 }

@@ -1,0 +1,148 @@
+/**
+ * Do all lanes of a group agree on a condition in a block of known shape? Answered by evaluating it for every thread.
+ *
+ * Beyond the lane sets of the analysis, parameters of callees are followed to the arguments of the call that leads here, and ranks in cooperative groups are the
+ * linear thread number. Values are mathematical integers, so the answer is used to take a hazard back, never to prove anything. Not handled (null): everything that
+ * depends on more than coordinates and constants.
+ */
+import { strip } from '../../analysis/children.js';
+import type { BlockShape } from '../../analysis/facts.js';
+import type { Expr } from '../../syntax/tree.js';
+import type { Spot } from './scene.js';
+
+interface Thread { readonly x: number; readonly y: number; readonly z: number; readonly linear: number }
+
+const MAX_NODES = 200;
+
+/** True if in every `group` of consecutive threads (the whole block for null) the condition has one value; null if it cannot be evaluated. */
+export function agree(condition: Expr, spot: Spot, group: number | null): boolean | null {
+  const shape = spot.facts.block.value;
+  if (shape === null) return null;
+  let first: boolean | null = null;
+  let linear = 0;
+  for (let z = 0; z < shape.z; z++) for (let y = 0; y < shape.y; y++) for (let x = 0; x < shape.x; x++, linear++) {
+    const value = evaluate(condition, spot, shape, { x, y, z, linear }, { left: MAX_NODES });
+    if (value === null) return null;
+    const held = value !== 0;
+    if (linear === 0 || (group !== null && linear % group === 0)) first = held;
+    else if (held !== first) return false;
+  }
+  return true;
+}
+
+function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, budget: { left: number }): number | null {
+  if (--budget.left < 0) return null;
+  const expr = strip(written);
+  const below = (inner: Expr): number | null => evaluate(inner, spot, shape, thread, budget);
+  switch (expr.kind) {
+    case 'coordinate':
+      if (expr.base === 'warpSize') return 32;
+      if (expr.axis === null) return null;
+      return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? shape[expr.axis] : null;
+    case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? below(expr.operand) : null;
+    case 'unary': {
+      const value = expr.op === '*' || expr.op === '&' ? null : below(expr.operand);
+      if (value === null) return null;
+      return expr.op === '!' ? Number(value === 0) : expr.op === '-' ? -value : expr.op === '~' ? ~value : value;
+    }
+    case 'binary': return binary(expr, below);
+    case 'conditional': {
+      const test = below(expr.condition);
+      return test === null ? null : below(test !== 0 ? expr.then : expr.else);
+    }
+    case 'call': return rank(expr, spot, shape, thread);
+    case 'ref': break;
+    default: return number(spot.facts.constant(expr));
+  }
+  const fixed = number(spot.facts.constant(expr));
+  if (fixed !== null) return fixed;
+  const definitions = spot.facts.definitions(expr);
+  const only = definitions[0];
+  if (definitions.length !== 1 || only === undefined) return null;
+  switch (only.kind) {
+    case 'parameter': {
+      const argument = spot.frame.call?.arguments[only.decl.index];
+      return argument === undefined || spot.outer === null ? null : evaluate(argument, spot.outer, shape, thread, budget);
+    }
+    case 'declaration': return only.decl.init === null || only.decl.opaqueInit ? null : below(only.decl.init);
+    case 'assignment': return only.node.kind === 'assign' && only.node.op === null ? below(only.node.value) : null;
+    case 'unknown': return null;
+  }
+}
+
+function number(value: bigint | null): number | null {
+  return value === null || value > 0xffffffffn || value < -0xffffffffn ? null : Number(value);
+}
+
+function binary(expr: Expr & { readonly kind: 'binary' }, below: (inner: Expr) => number | null): number | null {
+  const left = below(expr.left);
+  if (expr.op === '&&' && left === 0) return 0;
+  if (expr.op === '||' && left !== null && left !== 0) return 1;
+  const right = left === null ? null : below(expr.right);
+  if (left === null || right === null) return null;
+  switch (expr.op) {
+    case '+': return left + right;
+    case '-': return left - right;
+    case '*': return left * right;
+    case '/': return right === 0 ? null : Math.trunc(left / right);
+    case '%': return right === 0 ? null : left % right;
+    case '<<': return left * 2 ** right;
+    case '>>': return Math.floor(left / 2 ** right);
+    case '&': return left & right;
+    case '|': return left | right;
+    case '^': return left ^ right;
+    case '<': return Number(left < right);
+    case '<=': return Number(left <= right);
+    case '>': return Number(left > right);
+    case '>=': return Number(left >= right);
+    case '==': return Number(left === right);
+    case '!=': return Number(left !== right);
+    case '&&': case '||': return Number(right !== 0);
+    case ',': return right;
+  }
+}
+
+/** Ranks in a block and in its tiles. */
+function rank(call: Expr & { readonly kind: 'call' }, spot: Spot, shape: BlockShape, thread: Thread): number | null {
+  const { callee } = call;
+  if (callee.kind !== 'method' || call.arguments.length > 0) return null;
+  const size = groupSize(callee.object, spot, shape, 0);
+  if (size === null) return null;
+  switch (callee.name) {
+    case 'thread_rank': return thread.linear % size;
+    case 'meta_group_rank': return Math.floor(thread.linear / size);
+    case 'size': case 'num_threads': return size;
+    case 'meta_group_size': return Math.ceil((shape.x * shape.y * shape.z) / size);
+    default: return null;
+  }
+}
+
+/** Threads of a group object: a block, or a tile of a fixed size. */
+export function groupSize(object: Expr, spot: Spot, shape: BlockShape | null, depth: number): number | null {
+  if (depth > 8) return null;
+  const expr = strip(object);
+  const type = expr.type.kind === 'reference' ? expr.type.to : expr.type;
+  const text = type.kind === 'unknown' || type.kind === 'dependent' ? type.text : '';
+  const tile = text.indexOf('thread_block_tile<');
+  if (tile >= 0) {
+    const size = Number.parseInt(text.slice(tile + 'thread_block_tile<'.length), 10);
+    if (!Number.isNaN(size)) return size;
+  }
+  if (text.endsWith('thread_block')) return shape === null ? null : shape.x * shape.y * shape.z;
+  if (expr.kind === 'call') {
+    const name = expr.callee.kind === 'value' ? '' : expr.callee.name;
+    if (name.endsWith('this_thread_block')) return shape === null ? null : shape.x * shape.y * shape.z;
+    if (!name.endsWith('tiled_partition')) return null;
+    const given = expr.templateArguments?.[0];
+    const size = given !== undefined && given.kind === 'value' ? given.value : expr.arguments[1];
+    return size === undefined ? null : number(spot.facts.constant(size));
+  }
+  if (expr.kind === 'ref' && expr.decl !== null) {
+    if (expr.decl.kind === 'variable' && expr.decl.init !== null && expr.decl.init !== expr) return groupSize(expr.decl.init, spot, shape, depth + 1);
+    if (expr.decl.kind === 'parameter' && spot.outer !== null && spot.frame.call !== null) {
+      const argument = spot.frame.call.arguments[expr.decl.index];
+      return argument === undefined ? null : groupSize(argument, spot.outer, shape, depth + 1);
+    }
+  }
+  return null;
+}
