@@ -29,11 +29,12 @@ export type Namer = (wish: string) => string;
 
 /**
  * One bound for all changes: `nearest` their smallest, else their largest. Null if no type of C++ holds it. With `clamp` the bound is
- * at least zero, which is the same for a counter that never is below zero; without, only steps of one can be written.
+ * at least zero, which is the same for a counter that never is below zero; without, only steps of one can be written. `known` are
+ * constants that stand there already.
  */
-export function boundOf(changes: readonly Change[], nearest: boolean, name: Namer, clamp = true): Bound | null {
+export function boundOf(changes: readonly Change[], nearest: boolean, name: Namer, clamp = true, known: readonly Declaration[] = []): Bound | null {
   const kept = dropDominated(changes, nearest);
-  const declarations: Declaration[] = [];
+  const declarations: Declaration[] = [...known];
   let value: Cpp | null = null;
   for (const group of groupBySum(kept)) {
     const part = groupBound(group, nearest, name, declarations, clamp);
@@ -49,7 +50,7 @@ export function boundOf(changes: readonly Change[], nearest: boolean, name: Name
       }
     }
   }
-  return value === null ? null : { declarations, value };
+  return value === null ? null : { declarations: declarations.slice(known.length), value };
 }
 
 function fitsType(inner: IntegerType, outer: IntegerType): boolean {

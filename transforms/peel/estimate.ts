@@ -76,10 +76,10 @@ function nested(context: TransformContext, plan: PeelPlan): number {
   return plan.guards.reduce((most, guard) => Math.max(most, rounds(context, plan, guard.comparison)), 1);
 }
 
-/** True if lanes leave the loop, or one around it, at different times anyway. */
+/** True if lanes leave the loop at different times anyway. */
 function ownLoopVaries(context: TransformContext, plan: PeelPlan): boolean {
-  const { facts } = context;
-  return [plan.loop, ...facts.loops(plan.loop)].some((loop) => loop.kind !== 'range-for' && loop.condition !== null && !atLeast(facts.scope(loop.condition).value, 'warp'));
+  const { condition } = plan.loop;
+  return condition !== null && !atLeast(context.facts.scope(condition).value, 'warp');
 }
 
 function round(value: number): number {

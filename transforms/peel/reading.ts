@@ -36,6 +36,9 @@ export class Reader {
   private readonly visible: ReadonlySet<Decl>;
   /** Not null while an initialiser from in front of the loop is read: what it names must not have changed since. */
   private since: Variable | null = null;
+  private readonly freeOfLaunch = new Map<Expr, boolean>();
+  /** Variables whose initialisers are being followed. */
+  private readonly following = new Set<Variable>();
   private readonly symbols = new Map<string, Sym>();
 
   constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean) {
@@ -95,6 +98,10 @@ export class Reader {
 
   /** No coordinate stands behind the value: bounds are not written for the shape that today's launches have. */
   private isFreeOfLaunch(expr: Expr): boolean {
+    const known = this.freeOfLaunch.get(expr);
+    if (known !== undefined) return known;
+    // An initialiser that names its own variable is free of nothing.
+    this.freeOfLaunch.set(expr, false);
     let free = true;
     walk(expr, (node) => {
       if (!free || isStmt(node)) return false;
@@ -103,6 +110,7 @@ export class Reader {
       else if (node.kind === 'ref' && node.decl?.kind === 'parameter') free = false;
       return free;
     });
+    this.freeOfLaunch.set(expr, free);
     return free;
   }
 
@@ -201,12 +209,14 @@ export class Reader {
       if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(decl, type, 'uniform')), type);
     }
     const init = decl.kind === 'variable' && !decl.opaqueInit && this.isDefinedOnce(decl) ? decl.init : null;
-    if (init !== null) {
+    if (init !== null && !this.following.has(decl)) {
+      this.following.add(decl);
       const before = this.failure;
       const { since } = this;
       if (!declaredInside) this.since = since ?? decl;
       const value = this.read(init);
       this.since = since;
+      this.following.delete(decl);
       const converted = value === null ? null : this.convert(value, type, init);
       if (converted !== null) return converted;
       if (declaredInside || !this.visible.has(decl)) return null;

@@ -48,6 +48,7 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
   const declarations: string[] = [];
   const written: { readonly test: RunTest; readonly text: string }[] = [];
   const tests: (string | null)[] = [];
+  const declared: Declaration[] = [];
   const bases = shareBases(plan.runs.flatMap((run) => run.test?.changes.map((change) => change.level) ?? []), name);
   for (const base of bases.declarations) declarations.push(declarationText(base, shadowed));
   for (const run of plan.runs) {
@@ -59,16 +60,17 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const leansOnZero = test.side === '>=' && !run.keepsLoopTest;
     const inclusive = leansOnZero ? null : inclusiveBound(plan, test);
     if (inclusive !== null) { tests.push(`${plan.sym.text} ${test.side === '<' ? '<=' : '>'} ${inclusive}`); continue; }
-    const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test));
+    const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test), declared);
     if (bound === null || !comparable(plan, run, bound.value)) return null;
     const value = leansOnZero ? bound.value : plain(plan, bound.value);
     const inline = value.kind === 'number' || value.kind === 'symbol';
     for (const declaration of bound.declarations) declarations.push(declarationText(declaration, shadowed));
+    declared.push(...bound.declarations);
     let text = print(value, shadowed);
     if (!inline) {
-      const declared: Declaration = { name: name(wishFor(context, plan, run)), value };
-      declarations.push(declarationText(declared, shadowed));
-      text = declared.name;
+      const whole: Declaration = { name: name(wishFor(context, plan, run)), value };
+      declarations.push(declarationText(whole, shadowed));
+      text = whole.name;
     }
     written.push({ test, text });
     tests.push(`${plan.sym.text} ${test.side} ${text}`);
@@ -202,6 +204,9 @@ function needsParentheses(expr: Expr): boolean {
   return expr.kind === 'assign' || expr.kind === 'conditional' || (expr.kind === 'binary' && (expr.op === '||' || expr.op === ','));
 }
 
+/** Columns that a line of tests may fill. */
+const LONGEST = 120;
+
 function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   const { loop } = plan;
   const { source } = context.unit;
@@ -211,10 +216,12 @@ function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   const inner = place.indent + style.unit;
   const shift: Shift = { from: indentAt(source, loop.span.start), to: inner };
   const { tests, declarations } = versionTexts(context, plan);
+  const line = tests.join(' && ');
+  const joined = place.indent.length + line.length > LONGEST ? tests.join(`\n${place.indent}${style.unit}&& `) : line;
   const fast = copyText(source, region, shift, simplify(context.facts, loop.body, plan.decisions, shift));
   const whole = copyText(source, region, shift);
   const text = chainText(style, place.indent, [
-    { head: `if${style.keywordSpace}(${tests.join(' && ')})`, lines: inner + fast },
+    { head: `if${style.keywordSpace}(${joined})`, lines: inner + fast },
     { head: null, lines: inner + whole },
   ]);
   return {
