@@ -288,7 +288,7 @@ describe('bad input is an answer, not a hang', () => {
   test('endless loops, runaway recursion, memory, unknown calls', () => {
     expect(run('__global__ void k(int* y) { while (y[0] >= -1000000) { y[1] = 2; } }', { options: { turnBudget: 10000 } })).toMatchObject({ status: 'aborted', reason: 'loop-budget' });
     expect(run('__device__ int f(int n) { return f(n + 1) + 1; } __global__ void k(int* y) { y[0] = f(1); }')).toMatchObject({ status: 'aborted', reason: 'recursion' });
-    expect(run('__global__ void k(char* y) { for (long long i = 0; i < 2000000000LL; i += 4096) y[i] = 1; }', { options: { megabytes: 8 } })).toMatchObject({ status: 'aborted', reason: 'memory-budget' });
+    expect(run('__global__ void k(char* y) { for (long long i = 0; i < 2000000000LL; i += 4096) y[i] = 1; }', { options: { megabytes: 8, timeBudget: 120_000 } })).toMatchObject({ status: 'aborted', reason: 'memory-budget' });
     expect(run('__global__ void k(int* y) { y[0] = someLibraryCall(3); }')).toMatchObject({ status: 'unsupported' });
     expect(run('__global__ void k(int* lock, int* y) { while (atomicCAS(lock, 0, 1) != 0) { } y[0]++; atomicExch(lock, 0); }', { args: ['lock=constant(0)'], options: { turnBudget: 10000 } })).toMatchObject({ status: 'aborted', reason: 'loop-budget' });
   });

@@ -155,10 +155,11 @@ rounded.__drcp_rn = (a: number) => 1 / a;
 rounded.__dsqrt_rn = Math.sqrt as Fn;
 rounded.__fma_rn = fmaDouble as Fn;
 
+const { imul } = Math;
 export function popcount(x: number): number {
   let v = x - ((x >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
-  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  return imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 const high = (x: Wide): number => Number(BigInt.asUintN(32, BigInt(x) >> 32n));
 const low = (x: Wide): number => Number(BigInt.asUintN(32, BigInt(x)));

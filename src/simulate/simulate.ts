@@ -154,8 +154,9 @@ export function prepareKernel(program: Program, kernel: FunctionDecl, counts: bo
   const compiler = new Compiler(program, counts);
   const compiled = compiler.compile(kernel, kernelEnvironment(program, kernel, templateArguments));
   // The text is made by the compiler alone; nothing of the user's source is spliced in but quoted names.
-  const make = new Function('D', 'H', compiled.source) as (D: Machine, H: unknown) => GridLaunch['kernel'];
-  return { kernel, compiled, make: (D) => make(D, HELPERS) };
+  // `Math` and `Number` are parameters: as globals they are slow to reach in test runners' contexts.
+  const make = new Function('D', 'H', 'Math', 'Number', compiled.source) as (D: Machine, H: unknown, m: typeof Math, n: typeof Number) => GridLaunch['kernel'];
+  return { kernel, compiled, make: (D) => make(D, HELPERS, Math, Number) };
 }
 
 export const LIMITS = { blocks: 65536, threads: 1024 };

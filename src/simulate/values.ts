@@ -5,6 +5,9 @@
  */
 import { floatOfInteger, roundBfloat16, roundHalf } from '../cuda/floats.js';
 
+// Names of their own: in some hosts (test runners' contexts) a look-up of a global is slow.
+const { floor, fround, trunc } = Math;
+
 export type Wide = number | bigint;
 
 const LIMIT = Number.MAX_SAFE_INTEGER;
@@ -82,7 +85,7 @@ export function shlU(a: Wide, n: number): Wide {
   return wrapU64(BigInt(a) << BigInt(n));
 }
 export function shrW(a: Wide, n: number): Wide {
-  if (typeof a === 'number') return Math.floor(a / 2 ** n);
+  if (typeof a === 'number') return floor(a / 2 ** n);
   const r = a >> BigInt(n);
   return r <= 9007199254740991n && r >= -9007199254740991n ? Number(r) : r;
 }
@@ -95,7 +98,7 @@ export function wideToU32(a: Wide): number { return typeof a === 'number' ? a >>
 export function toI64(a: Wide): Wide { return typeof a === 'number' ? a : wrapI64(a); }
 export function toU64(a: Wide): Wide { return typeof a === 'number' && a >= 0 ? a : wrapU64(BigInt(a)); }
 export function wideToF64(a: Wide): number { return Number(a); }
-export function wideToF32(a: Wide): number { return typeof a === 'number' ? Math.fround(a) : floatOfInteger(a); }
+export function wideToF32(a: Wide): number { return typeof a === 'number' ? fround(a) : floatOfInteger(a); }
 
 /** Floating to integer: truncation, saturating, NaN as the hardware has it. */
 export function floatToI32(x: number): number {
@@ -104,20 +107,20 @@ export function floatToI32(x: number): number {
 }
 export function floatToU32(x: number): number {
   if (!(x > 0)) return 0;
-  return x >= 4294967295 ? 4294967295 : Math.trunc(x);
+  return x >= 4294967295 ? 4294967295 : trunc(x);
 }
 export function floatToI64(x: number): Wide {
   if (x !== x) return wrapI64(1n << 63n);
   if (x >= 2 ** 63) return wrapI64((1n << 63n) - 1n);
   if (x <= -(2 ** 63)) return wrapI64(-(1n << 63n));
-  const t = Math.trunc(x) + 0;
+  const t = trunc(x) + 0;
   return t <= LIMIT && t >= -LIMIT ? t : wrapI64(BigInt(t));
 }
 export function floatToU64(x: number): Wide {
   if (x !== x) return wrapU64(1n << 63n);
   if (!(x > 0)) return 0;
   if (x >= 2 ** 64) return wrapU64((1n << 64n) - 1n);
-  const t = Math.trunc(x);
+  const t = trunc(x);
   return t <= LIMIT ? t : wrapU64(BigInt(t));
 }
 export const toHalf = (x: number): number => roundHalf(x);
