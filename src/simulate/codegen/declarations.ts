@@ -23,8 +23,8 @@ function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
       return resolve(v.type, ctx.env);
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
-      // `auto` has no text of its own.
-      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype)\b/.test(v.type.text)) throw error;
+      // `auto` has no text of its own; the size of a tile may be a macro that only its initialiser shows.
+      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype|thread_block\w*)\b/.test(v.type.text)) throw error;
       const t = staticType(ctx, v.init);
       return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
     }
