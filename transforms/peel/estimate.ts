@@ -24,7 +24,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const trips = Math.max(1, facts.trips(loop).count);
   const cost = facts.cost(loop.body);
   const owners = new Set(plan.guards.map((guard) => guard.owner.node));
-  const saved = plan.guards.reduce((sum, guard) => sum + rounds(context, plan, guard.comparison) * facts.cost(guard.comparison).instructions, 0) + BRANCH * owners.size;
+  const saved = plan.guards.reduce((sum, guard) => sum + roundsOf(context, plan, guard.comparison) * facts.cost(guard.comparison).instructions, 0) + BRANCH * owners.size;
   const perIteration = cost.instructions + LOOP_HEAD;
   const before = Math.max(1, Math.round(perIteration * trips));
   const after = Math.max(1, Math.round((perIteration - Math.min(saved, perIteration - 1)) * trips) + plan.guards.length * 4);
@@ -33,7 +33,8 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   // With barriers the loop waits for shared memory and for the slowest warp; over many taps for its loads.
   // A test on which all threads agree costs its issue slots only.
   const agreed = plan.uniformGuards ? 0.1 : 1;
-  const visible = agreed * (barriers ? 0.04 : 0.45 * Math.min(1, 40 / Math.max(trips * nested(context, plan), 1)));
+  const rounds = trips * nested(context, plan);
+  const visible = agreed * (barriers ? 0.04 : 0.59 / (1 + (rounds / 55) ** 3));
   const speedup = round(1 + share * visible);
   const base = {
     speedup, low: 1, high: round(1 + share * agreed * (barriers ? 0.1 : 1)), instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider: cost.provider,
@@ -44,7 +45,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (laneBound && !ownLoopVaries(context, plan)) {
     return { ...base, speedup: Math.min(base.speedup, 0.99), low: 0.9, pays: false, reason: 'the bound differs between lanes, so that a warp would go through both runs where it agreed before' };
   }
-  if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions))) {
+  if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions, plan.counter))) {
     return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
   }
   if (plan.kind === 'range' && isUnrolled(facts, loop)) {
@@ -62,7 +63,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
 }
 
 /** How often a comparison runs in one iteration of the loop: the iterations of loops around it. */
-function rounds(context: TransformContext, plan: PeelPlan, node: Parameters<TransformContext['facts']['loops']>[0]): number {
+function roundsOf(context: TransformContext, plan: PeelPlan, node: Parameters<TransformContext['facts']['loops']>[0]): number {
   let count = 1;
   for (const inner of context.facts.loops(node)) {
     if (inner === plan.loop) break;
@@ -73,7 +74,7 @@ function rounds(context: TransformContext, plan: PeelPlan, node: Parameters<Tran
 
 /** Iterations of the innermost guarded loop per iteration of the peeled one. */
 function nested(context: TransformContext, plan: PeelPlan): number {
-  return plan.guards.reduce((most, guard) => Math.max(most, rounds(context, plan, guard.comparison)), 1);
+  return plan.guards.reduce((most, guard) => Math.max(most, roundsOf(context, plan, guard.comparison)), 1);
 }
 
 /** True if lanes leave the loop at different times anyway. */

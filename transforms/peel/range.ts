@@ -13,7 +13,7 @@ import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims }
 import { seesHeadValue, type Counter, type PeelableLoop } from './counters.js';
 import type { Guard } from './guards.js';
 import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
-import { integerType, isThreadsOwn, Reader, variableKey } from './reading.js';
+import { integerType, Reader, variableKey } from './reading.js';
 import { follows, testForm } from './solve.js';
 import { arePlain, valueOf, visitLive, type Decisions } from './simplify.js';
 
@@ -357,28 +357,22 @@ function diesWithLoop(context: TransformContext, loop: PeelableLoop): boolean {
   return [...effects.assigns].every((variable) => !facts.liveAfter(variable, loop));
 }
 
-/** Nothing but decided tests, and statements that count, is left of the body. */
-export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions, mayCount = true): boolean {
+/** Nothing but decided tests, and what moves the counter, is left of the body. */
+export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions, counter: Counter | null): boolean {
   let idle = true;
   visitLive(facts, loop.body, decisions, (stmt) => {
-    if (mayCount && stmt.kind === 'expression' && (stmt.expression.kind === 'update' || (stmt.expression.kind === 'assign' && stmt.expression.op !== null))) idle &&= countsOnly(facts, stmt.expression.target);
+    if (stmt.kind === 'expression' && (stmt.expression.kind === 'update' || stmt.expression.kind === 'assign')) idle &&= counter !== null && variableOf(stmt.expression.target) === counter.variable;
     else if (stmt.kind === 'if') idle &&= valueOf(facts, stmt.condition, decisions) !== null;
     else idle &&= stmt.kind === 'compound' || stmt.kind === 'empty';
   });
   return idle;
 }
 
-/** `i++` of a plain variable. */
-function countsOnly(facts: TransformContext['facts'], target: Expr): boolean {
-  const variable = variableOf(target);
-  return variable !== null && isThreadsOwn(variable) && integerType(variable.type) !== null && !facts.addressTaken(variable);
-}
-
 function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
   const { context, loop, counter, sym, nonNegative } = setting;
   // A last run that would do nothing is not written if nobody looks at the counter any more.
   const last = all.at(-1);
-  const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, false) && diesWithLoop(context, loop);
+  const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, null) && diesWithLoop(context, loop);
   const runs = idle ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {

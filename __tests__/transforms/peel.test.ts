@@ -1,0 +1,139 @@
+/** What peel says: certificates, estimates that agree with what was measured, and where it stays away. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import type { Outcome } from '../../transforms/lib/types.js';
+import { peel } from '../../transforms/peel.js';
+import { applyAll, load, outcomesOf, refuses, skips } from '../helpers/transform.js';
+
+beforeAll(async () => {
+  await initParser();
+});
+
+function only(code: string): Outcome {
+  const outcomes = outcomesOf(peel, load(code));
+  expect(outcomes).toHaveLength(1);
+  const [outcome] = outcomes;
+  if (outcome === undefined) throw new Error('no site');
+  return outcome;
+}
+
+function convolution(radius: number): string {
+  return `__global__ void convolve(const float *in, const float *tap, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.f;
+    for (int k = -${radius}; k <= ${radius}; ++k) {
+        int j = i + k;
+        if (j >= 0 && j < n)
+            sum += tap[k + ${radius}] * in[j];
+    }
+    if (i < n)
+        out[i] = sum;
+}
+`;
+}
+
+const MATMUL = `#define T 16
+__global__ void matmul(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C, int M, int N, int K)
+{
+    __shared__ float As[T][T + 1], Bs[T][T + 1];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * T + ty;
+    int col = blockIdx.x * T + tx;
+    float c = 0.f;
+    for (int k0 = 0; k0 < K; k0 += T) {
+        As[ty][tx] = (row < M && k0 + tx < K) ? A[row * K + k0 + tx] : 0.f;
+        Bs[ty][tx] = (k0 + ty < K && col < N) ? B[(k0 + ty) * N + col] : 0.f;
+        __syncthreads();
+        for (int k = 0; k < T; ++k)
+            c += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N)
+        C[row * N + col] = c;
+}
+`;
+
+describe('estimates agree with what was measured', () => {
+  test.each([[4, 1.12, 1.22], [16, 1.08, 1.18], [64, 1, 1.04]])('a window of radius %d', (radius, low, high) => {
+    const { estimate } = only(convolution(radius));
+    expect(estimate?.speedup).toBeGreaterThanOrEqual(low);
+    expect(estimate?.speedup).toBeLessThanOrEqual(high);
+  });
+
+  test('a tile loop with barriers gains next to nothing, and is applied all the same', () => {
+    const { estimate, status } = only(MATMUL);
+    expect(status).toBe('applied');
+    expect(estimate?.speedup).toBeGreaterThanOrEqual(1);
+    expect(estimate?.speedup).toBeLessThanOrEqual(1.02);
+  });
+});
+
+describe('certificates', () => {
+  test('a tile loop is proved but for fused products', () => {
+    const { obligations, site } = only(MATMUL);
+    expect(obligations.filter((o) => o.status !== 'proved').map((o) => [o.id, o.status, o.grant])).toEqual([['contraction-stable', 'assumed', 'contract']]);
+    expect(site.line).toBe(9);
+    expect(site.alsoLines).toEqual([10, 11]);
+    expect(obligations.find((o) => o.id === 'bound-exact')?.text).toContain('K > reach ? K - reach : 0');
+  });
+
+  test('a bound that rests on indices not wrapping says so', () => {
+    const { obligations } = only(`__global__ void self(const float *a, float *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0.f;
+    for (int j = 0; j < n; ++j)
+        if (j != i)
+            s += a[j];
+    o[i] = s;
+}
+`);
+    expect(obligations.find((o) => o.id === 'guard-exact')).toMatchObject({ status: 'assumed', grant: 'index-range' });
+  });
+
+  test('without the grant it is refused', () => {
+    const code = `__global__ void self(const float *a, float *o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0.f;
+    for (int j = 0; j < n; ++j)
+        if (j != i)
+            s += a[j];
+    o[i] = s;
+}
+`;
+    refuses(peel, code, 'guard-exact', { grants: new Set() });
+  });
+});
+
+describe('what belongs to others', () => {
+  test.each([
+    ['a halving tree', 'for (int s = blockDim.x / 2; s > 0; s >>= 1) { if (threadIdx.x < s) p[threadIdx.x] += p[threadIdx.x + s]; __syncthreads(); }'],
+    ['a guard that does not count', 'for (int k = 0; k < n; ++k) { if (threadIdx.x < n) p[k] += 1; }'],
+    ['a loop over data', 'for (int k = 0; k < n; ++k) { if (p[k] > 0) p[k] = 0; }'],
+  ])('%s is no site', (_name, loop) => {
+    expect(outcomesOf(peel, load(`__global__ void f(int *p, int n) { ${loop} }\n`))).toEqual([]);
+  });
+
+  test('a register array is not split at run time', () => {
+    skips(peel, `__global__ void f(const int *p, int *o, int n) {
+    int r[8], s = 0;
+    for (int u = 0; u < 8; ++u) {
+        r[u] = 0;
+        if (u > (int)threadIdx.x)
+            r[u] = p[u];
+    }
+    for (int u = 0; u < 8; ++u)
+        s += r[u];
+    o[threadIdx.x] = s;
+}
+`);
+  });
+});
+
+test('two loops of one function do not take one name', () => {
+  const loop = (name: string): string => `    for (int ${name} = 0; ${name} < n; ${name} += 32)\n        if (${name} + threadIdx.x < n)\n            s += a[${name} + threadIdx.x];\n`;
+  const { text, rounds } = applyAll(peel, `__global__ void f(const int *a, int *o, int n) {\n    int s = 0;\n${loop('k')}${loop('k')}    o[threadIdx.x] = s;\n}\n`);
+  expect(rounds).toBe(2);
+  expect(text.match(/const int (\w+) =/g)).toHaveLength(4);
+  expect(new Set(text.match(/const int (\w+) =/g)).size).toBe(4);
+});
