@@ -267,11 +267,12 @@ function fullWidth(call: CallExpr, index: number, state: Uniformity): boolean {
 function libraryTaint(call: CallExpr): number | null {
   const library = libraryCall(call);
   if (library === null) return null;
-  if (library.kind !== 'query') return DATA;
   const callee = call.callee;
   const name = callee.kind === 'method' ? callee.name : '';
   const group = callee.kind === 'method' ? groupOf(callee.object) : null;
   const tile = callee.kind === 'method' && group === 'warp' ? tileOf(callee.object) : null;
+  // A vote of a tile of 32 threads is a vote of the warp.
+  if (library.kind !== 'query') return tile === 'warp' && (name === 'any' || name === 'all' || name === 'ballot') ? WARP : DATA;
   switch (name) {
     case 'thread_rank': case 'thread_index': return GEOMETRY;
     // Tiles of 32 threads are the warps.

@@ -130,7 +130,7 @@ function search(load: Expr, scope: Scope, env: Env): Found {
     return { taint: element | (answer.under.length > 0 ? ON_MEMORY : 0), stability: answer };
   }
   const none = last ?? stableLoad(load, 'warp', env);
-  if (env.options.trustSharedLoads === true && load.type.volatile !== true) return { taint: (ELEMENTS[scope] ?? GRID) | ON_MEMORY, stability: none };
+  if (env.options.trustSharedLoads === true) return { taint: (ELEMENTS[scope] ?? GRID) | ON_MEMORY, stability: none };
   return { taint: DATA, stability: none };
 }
 

@@ -12,6 +12,7 @@
  *
  * Not handled: signed indices of grids with 2³¹ threads and more, which turn negative; quotients of multiples of t.
  */
+import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { rangeOf } from './ranges.js';
 import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Term } from './affine.js';
@@ -139,6 +140,8 @@ function notNegative(terms: readonly Term[], state: Uniformity): boolean {
 }
 
 function constantValue(expr: Expr, state: Uniformity): bigint | null {
+  const plain = strip(expr);
+  if (plain.kind === 'coordinate' && plain.base === 'warpSize') return 32n;
   const form = integerType(expr.type) === null ? null : polynomialOf(expr, state);
   const value = form === null ? null : constantTerm(form);
   return value ?? constantOf(expr, state.env);

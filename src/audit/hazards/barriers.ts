@@ -28,7 +28,8 @@ function block(call: Collective, report: Report): void {
   const skips = arrival.partitions.filter((partition) => partition.kind === 'skip');
   const weighed = weigh(skips, call.spot, null);
   if (weighed !== null) {
-    say(call, weighed.severity, 'barrier-divergent', `not every live thread of the block reaches this \`${call.name}\`${caveat(weighed)}`, weighed, report);
+    const paired = weighed.partitions.every((partition) => leavesWithBarriers(partition));
+    say(call, paired ? 'caution' : weighed.severity, 'barrier-divergent', `not every live thread of the block reaches this \`${call.name}\`${caveat(weighed)}`, weighed, report);
     behind(call, weighed.partitions, report);
     return;
   }
@@ -40,6 +41,14 @@ function block(call: Collective, report: Report): void {
     });
   }
   exited(call, arrival.exits, report);
+}
+
+/** `if (c) { …; __syncthreads(); …; return; } … __syncthreads();`: both sides wait equally often by design, at different barriers. */
+function leavesWithBarriers(partition: Partition): boolean {
+  const { at } = partition;
+  if (at.kind !== 'if' || at.else !== null || at.then.kind !== 'compound') return false;
+  if (at.then.body[at.then.body.length - 1]?.kind !== 'return') return false;
+  return partition.facts.effects(at.then).barriers.length > 0;
 }
 
 function exited(call: Collective, exits: readonly Partition[], report: Report): void {

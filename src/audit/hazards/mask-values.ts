@@ -14,13 +14,14 @@ import { tokenizeFragment } from '../../source/tokenizer.js';
 import { TokenKind } from '../../source/tokens.js';
 import type { BinaryExpr, Expr } from '../../syntax/tree.js';
 import { maskOf } from './masks.js';
+import { isHip } from './platform.js';
 import { macroOf, reason, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 
 export function maskValues(scene: Scene, report: Report): void {
   for (const call of scene.collectives) {
     if (call.builtin === null) continue;
-    if (call.builtin.legacy) legacy(call, report);
+    if (call.builtin.legacy) { if (!isHip(call.spot)) legacy(call, report); }
     else if (call.builtin.mask !== null) value(call, call.builtin.mask, report);
   }
   const bodies = new Set<object>();
@@ -131,7 +132,7 @@ function legacyMacros(scene: Scene, report: Report): void {
     const macro = macroOf(node, spot);
     if (macro !== null && !used.has(macro.name)) used.set(macro.name, { node, spot });
   }
-  if (used.size === 0) return;
+  if (used.size === 0 || isHip(scene.kernel)) return;
   for (const unit of scene.program.units.values()) {
     const { source } = unit;
     for (const directive of source.directives) {

@@ -14,6 +14,7 @@ import type { Partition } from '../../analysis/arrival.js';
 import type { Loop } from '../../analysis/facts.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, type Form } from './forms.js';
 import { reason, textOf, type Report } from './report.js';
+import { isHip } from './platform.js';
 import type { Access, Event, Scene } from './scene.js';
 
 interface Indexed { readonly access: Access; readonly forms: readonly Form[]; readonly key: string }
@@ -164,7 +165,7 @@ function say(a: Access, b: Access, distance: bigint, report: Report): void {
   ];
   if (lockstep) {
     report.add(a.node, a.spot, {
-      id: 'lockstep-without-syncwarp', severity: 'error', message: 'lanes read what other lanes write with no `__syncwarp` between: they need not run in step', because,
+      id: 'lockstep-without-syncwarp', severity: isHip(a.spot) ? 'caution' : 'error', message: 'lanes read what other lanes write with no `__syncwarp` between: they need not run in step', because,
       repair: 'place `__syncwarp();` between each read and the next write and after it, or pass the values by shuffles',
     });
     return;
@@ -234,7 +235,9 @@ function racesAround(write: Indexed, read: Indexed, loop: Loop): boolean {
     if (distance === 0n) continue;
     // A write index that moves with the loop is another element in each round.
     if ([...w.values()].some((term) => term.axis === null && term.scope !== 'constant' && term.spot === write.access.spot && assignedIn(term.expr, loop, write.access))) return false;
-    if (distance !== null) { foreign = true; continue; }
+    // `s[2t]` and `s[2t + 1]` are never one element.
+    const step = coefficientOf(w, 'x');
+    if (distance !== null && own) { if (step !== 0n && distance % step === 0n && i === last) { foreign = true; continue; } return false; }
     const reads = (['x', 'y', 'z'] as const).some((axis) => coefficientOf(r, axis) !== 0n);
     if (varies && !reads && [...r.values()].every((term) => term.axis === null)) foreign = true;
     else return false;

@@ -32,13 +32,20 @@ function agreed(partition: Partition, spot: Spot, group: number | null): boolean
   return partition.conditions.every((condition) => agree(condition, where, group) === true);
 }
 
-/** A bound that is rounded to a multiple on purpose (`(n / 8) * 8`, `n & ~31`) most likely keeps whole groups. */
+/** A bound (or an index) that is rounded to a multiple on purpose (`(n / 8) * 8`, `n & ~31`) most likely keeps whole groups. */
 function keepsWholeGroups(partition: Partition, spot: Spot): boolean {
   const where = spotOf(partition, spot);
   return partition.conditions.length > 0 && partition.conditions.every((condition) => {
-    const e = strip(condition);
-    return e.kind === 'binary' && [e.left, e.right].some((side) => { const { expr } = originOf(side, where); return isRounded(expr); });
+    const parts = comparisons(condition, where).filter((part) => where.facts.scope(part).value === 'lane');
+    return parts.length > 0 && parts.every((part) => part.kind === 'binary' && [part.left, part.right].some((side) => isRounded(originOf(side, where).expr)));
   });
+}
+
+/** The parts of a condition that `&&`, `||` and `!` put together. */
+function comparisons(condition: Expr, spot: Spot): readonly Expr[] {
+  const e = strip(condition);
+  if (e.kind === 'binary' && (e.op === '&&' || e.op === '||')) return [...comparisons(e.left, spot), ...comparisons(e.right, spot)];
+  return e.kind === 'unary' && e.op === '!' ? comparisons(e.operand, spot) : [e];
 }
 
 function isRounded(expr: Expr): boolean {
