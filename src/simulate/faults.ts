@@ -55,7 +55,7 @@ export class FaultLog {
 
 /** Stops a run: budgets, memory, endless loops. Not a finding about one lane but about the whole run. */
 export class RunAborted extends Error {
-  constructor(readonly reason: 'loop-budget' | 'memory-budget' | 'deadlock' | 'trap' | 'recursion', message: string, readonly at: FileSpan | null) {
+  constructor(readonly reason: 'loop-budget' | 'time-budget' | 'memory-budget' | 'deadlock' | 'trap' | 'recursion', message: string, readonly at: FileSpan | null) {
     super(message);
   }
 }

@@ -186,7 +186,7 @@ export class Machine extends Memory {
   }
 
   checkTime(): void {
-    if (Date.now() > this.#deadline) throw new RunAborted('loop-budget', `the run takes longer than ${this.options.timeBudget / 1000} s`, this.place);
+    if (Date.now() > this.#deadline) throw new RunAborted('time-budget', `the run takes longer than ${this.options.timeBudget / 1000} s`, this.place);
   }
 
   switches(): boolean {

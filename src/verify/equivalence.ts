@@ -161,6 +161,8 @@ function compareOnce(setting: Setting, runBefore: Runner, runAfter: Runner, tole
   const b = runAfter(setting);
   const scalars = a.scalars;
   if (b.status === 'unsupported') return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: true };
+  // How long a run takes is a matter of the machine and its load: it says nothing about the edit.
+  if (b.status === 'aborted' && b.reason === 'time-budget') return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: false };
   if (b.status === 'aborted') return { kind: 'different', differences: [`the result does not end as the original does: ${b.message}`], scalars };
   const differences = [...faultDifferences(a.faults, b.faults), ...extentDifferences(a, b)];
   const memory = memoryDifferences(a, b, tolerance);
