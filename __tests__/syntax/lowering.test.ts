@@ -157,6 +157,12 @@ expression
 `);
   });
 
+  test('a variable in parentheses below a cast and before a sign is no type', async () => {
+    const text = await body('p[0] = (float)(n) + (0.5f) * p[1]; p[1] = (float)(n) - (p[2]);');
+    expect(text).not.toMatch(/unknown|opaque|unary/);
+    expect(text.match(/cast c : float\n +paren : int\n +ref n @parameter : int/g)).toHaveLength(2);
+  });
+
   test('comparisons that look like template arguments', async () => {
     expect(await body('if (n < m && m > (n)) return; if (n < 0 || n >= 3) return;')).not.toMatch(/assign|call|opaque/);
   });

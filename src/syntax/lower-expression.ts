@@ -254,11 +254,11 @@ function lowerCast(ctx: Lowering, node: Cst): Expr {
   return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand: expression(ctx, value) };
 }
 
-/** `(S::constant) + n` reads as a cast of `+n`: the value in the parentheses, or null if it is a type indeed. */
+/** `(S::constant) + n` and `(float)(lane) + (w)` read as casts of `+n` and `+(w)`: the value in the parentheses, or null if it is a type indeed. */
 function valueInParentheses(ctx: Lowering, node: Cst, typeNode: Cst, operand: Cst): Expr | null {
   if (operand.type !== 'unary_expression' && operand.type !== 'pointer_expression' && operand.type !== 'number_literal') return null;
   const name = fieldChild(typeNode, 'type');
-  if (name?.type !== 'qualified_identifier' || typeNode.children.length !== 1 || isTypeName(ctx, name)) return null;
+  if ((name?.type !== 'qualified_identifier' && name?.type !== 'type_identifier') || typeNode.children.length !== 1 || isTypeName(ctx, name)) return null;
   const value = expression(ctx, name);
   if (value.kind !== 'ref' || value.decl === null) return null;
   const close = node.children.find((child) => child.type === ')');
