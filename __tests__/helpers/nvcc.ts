@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const FLAGS = ['-arch=sm_90', '-std=c++17', '-c'];
+/** Relocatable device code, since a fixture may call what another file defines. */
+const FLAGS = ['-arch=sm_90', '-std=c++17', '-rdc=true', '-c'];
 
 let version: string | null | undefined;
 
