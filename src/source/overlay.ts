@@ -21,6 +21,11 @@ import { launchRule, wordRule } from './word-rules.js';
 
 const streams = new WeakMap<Overlay, Stream>();
 
+/** The tokens and brackets that an overlay was made from; null if it was made elsewhere. */
+export function streamOf(overlay: Overlay): Stream | null {
+  return streams.get(overlay) ?? null;
+}
+
 export function makeOverlay(source: SourceFile, macros: ReadonlyMap<string, MacroDefinition>): Overlay {
   const stream = new Stream(source, macros);
   const patches = new Patches(source.text);

@@ -1,5 +1,6 @@
 /** Namespace scope: everything a file declares outside of functions, and which parts of its tree are worth copying. */
-import type { Overlay, OverlayNote } from '../source/types.js';
+import { blankBodies } from '../source/index.js';
+import type { Overlay, OverlayNote, SourceFile } from '../source/types.js';
 import { fieldChild, namedChildren, type Cst, type Wanted } from './cst.js';
 import type { Lowering } from './context.js';
 import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-declaration.js';
@@ -19,11 +20,20 @@ function isDeviceNote(note: OverlayNote): boolean {
   return note.kind === 'launch' || (note.kind === 'qualifier' && device(note.name)) || (note.kind === 'macro' && note.standsFor.some((m) => device(m.name)));
 }
 
+/** What of a file is worth reading: the text for the parser, and the choice of what to copy from its tree. */
+export interface Selection {
+  /** As long as the overlay, less what nobody asks for. */
+  readonly text: string;
+  readonly wanted: Wanted;
+  /** Offsets of the `{` of bodies that the parser sees empty. */
+  readonly emptied: ReadonlySet<number>;
+}
+
 /**
- * Chooses what to copy from the parser: everything but the bodies of long host functions without launches and long initialiser
- * lists. `launchNames` are macros that hold a launch.
+ * Chooses what to parse and copy: everything but the bodies of long host functions without launches and long initialiser lists.
+ * `launchNames` are macros that hold a launch.
  */
-export function interesting(overlay: Overlay, launchNames: readonly string[]): Wanted {
+export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[]): Selection {
   const marks: number[] = overlay.notes.filter(isDeviceNote).map((note) => note.span.start);
   const words = ['cudaLaunch', ...launchNames];
   const pattern = new RegExp(`\\b(?:${words.map((w) => w.replace(/\W/g, '\\$&')).join('|')})`, 'g');
@@ -46,9 +56,13 @@ export function interesting(overlay: Overlay, launchNames: readonly string[]): W
     const before = marks[at - 1];
     return before !== undefined && start - before < 400 && /^\S*\s*$/.test(overlay.text.slice(before, start));
   };
-  return (type, start, end, parentType, parentStart) => {
-    if (type === 'compound_statement' && parentType === 'function_definition') return end - start < SMALL_BODY || marked(parentStart, end);
-    return type !== 'initializer_list' || end - start < LONG_LIST;
+  const { text, emptied } = blankBodies(source, overlay, { body: SMALL_BODY, list: LONG_LIST, wanted: marked });
+  return {
+    text, emptied,
+    wanted: (type, start, end, parentType, parentStart) => {
+      if (type === 'compound_statement') return !emptied.has(start) && (parentType !== 'function_definition' || end - start < SMALL_BODY || marked(parentStart, end));
+      return type !== 'initializer_list' || end - start < LONG_LIST;
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../source/index.js';
 import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
 import { Lowering, type UnitState } from './context.js';
-import { parseCst, type Cst, type CstTree } from './cst.js';
+import { everything, fieldChild, parseCst, type Cst, type CstTree } from './cst.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { ProgramIndex } from './link.js';
 import { interesting, lowerItems } from './lower-unit.js';
@@ -178,16 +178,18 @@ class Loader {
     }
     let overlay = makeOverlay(source, macros);
     const launchers = launchMacros(macros);
-    let tree = parseCst(cppParser(), overlay.text, interesting(overlay, launchers));
+    let selection = interesting(source, overlay, launchers);
+    let tree = parseCst(cppParser(), selection.text, selection.wanted);
     if (tree.hasError) {
       const reduced = this.#reduceArms(source, overlay, tree.root);
       if (reduced !== overlay) {
         tree.release();
         overlay = reduced;
-        tree = parseCst(cppParser(), overlay.text, interesting(overlay, launchers));
+        selection = interesting(source, overlay, launchers);
+        tree = parseCst(cppParser(), selection.text, selection.wanted);
       }
     }
-    const state = this.#state(work, overlay, macros, includeAt, tree);
+    const state = this.#state(work, overlay, macros, includeAt, tree, selection.emptied);
     work.state = state;
     work.tree = tree;
     const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
@@ -225,6 +227,7 @@ class Loader {
 
   #state(
     work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>, tree: CstTree,
+    emptied: ReadonlySet<number>,
   ): UnitState {
     const mentions = (): RegExp | null => kernelPattern(work.visible);
     let pattern: RegExp | null | undefined;
@@ -234,7 +237,9 @@ class Loader {
       expandBody(body) {
         if (body.pending < 0) return;
         pattern ??= mentions();
-        if (pattern?.test(overlay.text.slice(body.start, body.end)) === true) tree.expand(body);
+        if (pattern?.test(overlay.text.slice(body.start, body.end)) !== true) return;
+        if (emptied.has(body.start)) readBody(body, overlay);
+        else tree.expand(body);
       },
     };
   }
@@ -293,6 +298,19 @@ class Loader {
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
     };
   }
+}
+
+/** Parses a body that the tree of the file holds without its contents. */
+function readBody(body: Cst, overlay: Overlay): void {
+  const head = 'void f()';
+  const tree = parseCst(cppParser(), head + overlay.text.slice(body.start, body.end), everything, body.start - head.length);
+  const [fn, more] = tree.root.children;
+  const read = fn?.type === 'function_definition' && more === undefined ? fieldChild(fn, 'body') : null;
+  tree.release();
+  if (read === null || read.end !== body.end) return;
+  body.children = read.children;
+  body.error ||= read.error;
+  body.pending = -1;
 }
 
 /** Host headers beyond this many characters give their macros only: bundled libraries, of which kernels use nothing. */

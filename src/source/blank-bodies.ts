@@ -1,0 +1,126 @@
+/**
+ * What the parser need not read: the overlay with comments, bodies that nobody asks for, and long initialiser lists exchanged for
+ * spaces. Offsets stay; the braces of what was emptied stay too.
+ *
+ * Host code that launches nothing is about a quarter of real CUDA sources; reading it only as far as its braces saves the time, and
+ * what the grammar cannot read in it spoils nothing around it.
+ */
+import type { Overlay, SourceFile } from './types.js';
+import { streamOf } from './overlay.js';
+import type { Stream } from './stream.js';
+
+export interface BlankOptions {
+  /** Shorter bodies (in characters) are left as they are. */
+  readonly body: number;
+  /** Shorter initialiser lists are left as they are. */
+  readonly list: number;
+  /** Must the function that begins at `start` and ends at `end` be read? */
+  wanted(start: number, end: number): boolean;
+}
+
+export interface BlankedText {
+  /** Same length as the overlay. */
+  readonly text: string;
+  /** Offsets of the `{` of bodies and lists that were emptied. */
+  readonly emptied: ReadonlySet<number>;
+}
+
+export function blankBodies(source: SourceFile, overlay: Overlay, options: BlankOptions): BlankedText {
+  const stream = streamOf(overlay);
+  const emptied = new Set<number>();
+  if (stream === null) return { text: overlay.text, emptied };
+  const { tokens } = stream;
+  const holes: { readonly start: number; readonly end: number }[] = [];
+  for (const [open, kind] of stream.brackets.braces) {
+    if (kind !== 'block' && kind !== 'initializer') continue;
+    const close = stream.match(open);
+    const start = tokens.start(open);
+    const end = tokens.start(close);
+    if (close < 0 || end - start + 1 < (kind === 'block' ? options.body : options.list) || overlay.text[start] !== '{' || overlay.text[end] !== '}') continue;
+    if (kind === 'block') {
+      const head = headOf(stream, open);
+      if (head < 0 || options.wanted(tokens.start(head), end + 1)) continue;
+    } else if (stream.container(open) === 'initializer') {
+      continue;
+    }
+    if (!wholeGroups(source, start, end)) continue;
+    emptied.add(start);
+    holes.push({ start: start + 1, end });
+  }
+  for (const comment of source.comments) holes.push(comment);
+  return { text: withoutHoles(source, overlay.text, holes), emptied };
+}
+
+/** First token of the function whose body this brace opens; -1 if it is none at namespace or class level, or not plainly one. */
+function headOf(stream: Stream, open: number): number {
+  const { tokens } = stream;
+  const where = stream.container(open);
+  if (where !== 'namespace' && where !== 'record') return -1;
+  let at = stream.previous(open);
+  while (tokens.is(at, 'const') || tokens.is(at, 'noexcept') || tokens.is(at, 'override')) at = stream.previous(at);
+  if (!tokens.is(at, ')')) return -1;
+  const name = stream.previous(stream.match(at));
+  if (!tokens.isIdentifier(name)) return -1;
+  let first = name;
+  for (at = name; at >= 0; at = stream.previous(at)) {
+    if (tokens.is(at, ')') || tokens.is(at, ']')) {
+      const opener = stream.match(at);
+      if (opener < 0) return -1;
+      at = opener;
+    } else if (tokens.is(at, ';') || tokens.is(at, '{') || tokens.is(at, '}')) {
+      break;
+    } else if (tokens.is(at, '=') || tokens.is(at, '(') || tokens.is(at, '[')) {
+      return -1;
+    }
+    first = at;
+  }
+  return first;
+}
+
+/** No conditional group reaches into the range or out of it. */
+function wholeGroups(source: SourceFile, start: number, end: number): boolean {
+  const { directives } = source;
+  let low = 0;
+  let high = directives.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((directives[middle]?.start ?? Infinity) < start) low = middle + 1;
+    else high = middle;
+  }
+  let depth = 0;
+  for (let i = low; i < directives.length; i++) {
+    const directive = directives[i];
+    if (directive === undefined || directive.start >= end) break;
+    if (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef') depth++;
+    else if (directive.kind === 'endif') depth--;
+    else if ((directive.kind === 'else' || directive.kind === 'elif') && depth === 0) return false;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** Comments inside of directives stay: a newline in one would end the directive. */
+function withoutHoles(source: SourceFile, text: string, holes: { readonly start: number; readonly end: number }[]): string {
+  holes.sort((a, b) => a.start - b.start || b.end - a.end);
+  const { directives } = source;
+  let result = '';
+  let at = 0;
+  let directive = 0;
+  for (const { start, end } of holes) {
+    if (start < at) continue;
+    while ((directives[directive]?.end ?? Infinity) <= start) directive++;
+    const inside = directives[directive];
+    if (inside !== undefined && inside.start < start && start < inside.end) continue;
+    result += text.slice(at, start);
+    // Lines do not matter to the parser's offsets, but a directive after the hole must begin a line.
+    result += spaces(end - start);
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+const SPACES = ' '.repeat(1024);
+
+function spaces(count: number): string {
+  return count <= SPACES.length ? SPACES.slice(0, count) : ' '.repeat(count);
+}
