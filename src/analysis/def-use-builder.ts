@@ -49,7 +49,7 @@ class Builder extends DefUseTables {
     for (const parameter of this.fn.parameters) this.declareAs(parameter, { kind: 'parameter', decl: parameter });
     const finals = new Map<Variable, number>();
     if (this.fn.body !== null) {
-      this.targets.push({ depth: 0, loop: null, frames: 1, bodyFrames: 1 });
+      this.targets.push({ depth: 0, loop: null, frames: 0, bodyFrames: 0 });
       this.frames.push(new Map());
       this.statement(this.fn.body);
       const end: Way = this.dead ? null : this.popFrame();
@@ -112,7 +112,7 @@ class Builder extends DefUseTables {
         if (node.value !== null) this.expression(node.value);
         if (this.lambdaDepth === 0) {
           this.returns.push({ value: node.value, control: this.control, node });
-          this.jumps.push({ control: this.control, target: { depth: 0, kind: 'return' }, delta: this.deltaSince(1) });
+          this.jumps.push({ control: this.control, target: { depth: 0, kind: 'return' }, delta: this.deltaSince(0) });
         }
         this.dead = true;
         return;
