@@ -92,7 +92,7 @@ class Expander {
 
   /** The replacement list with arguments substituted, not yet scanned again. */
   replace(macro: MacroDefinition, given: readonly (readonly Piece[])[] | null, hide: ReadonlySet<string>): Piece[] {
-    const body = pieces(tokenizeFragment(macro.body), NOTHING_HIDDEN);
+    const body = bodyOf(macro);
     const bound = bind(macro, given);
     const output: Piece[] = [];
     for (let i = 0; i < body.length; i++) {
@@ -123,13 +123,40 @@ class Expander {
       }
       if (output.length > LIMIT) throw new Refusal();
     }
-    return output.filter((piece) => piece.kind !== TokenKind.none).map((piece) => ({ ...piece, hide: union(piece.hide, hide) }));
+    return hidden(output, hide);
   }
 
   #lookup(name: string): MacroDefinition | undefined {
     const macro = this.table.get(name);
     return macro && (this.expandAmbiguous || !macro.ambiguous) ? macro : undefined;
   }
+}
+
+const bodies = new WeakMap<MacroDefinition, readonly Piece[]>();
+
+/** The replacement list in pieces. */
+function bodyOf(macro: MacroDefinition): readonly Piece[] {
+  const known = bodies.get(macro);
+  if (known !== undefined) return known;
+  const made = pieces(tokenizeFragment(macro.body), NOTHING_HIDDEN);
+  bodies.set(macro, made);
+  return made;
+}
+
+/** The pieces, less placemarkers, with `hide` hidden in each. Most pieces hide one of few sets: their unions are made once. */
+function hidden(list: readonly Piece[], hide: ReadonlySet<string>): Piece[] {
+  const result: Piece[] = [];
+  let last: ReadonlySet<string> = NOTHING_HIDDEN;
+  let both = hide;
+  for (const { text, kind, space, hide: own } of list) {
+    if (kind === TokenKind.none) continue;
+    if (own !== last) {
+      last = own;
+      both = union(own, hide);
+    }
+    result.push({ text, kind, space, hide: both });
+  }
+  return result;
 }
 
 function pieces(tokens: Tokens, hide: ReadonlySet<string>): Piece[] {

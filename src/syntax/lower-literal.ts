@@ -6,8 +6,20 @@ export interface LiteralValue { readonly value: bigint | number | boolean | stri
 
 const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, '0': 0, a: 7, b: 8, f: 12, v: 11, '\\': 92, "'": 39, '"': 34, '?': 63 };
 
-/** A number with its suffix. Null if the spelling is none (user-defined suffixes). */
+const MAX_KNOWN = 20_000;
+const known = new Map<string, LiteralValue | null>();
+
+/** A number with its suffix. Null if the spelling is none (user-defined suffixes). Few spellings make up most of a program. */
 export function numberLiteral(spelling: string): LiteralValue | null {
+  const old = known.get(spelling);
+  if (old !== undefined) return old;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const made = readNumber(spelling);
+  known.set(spelling, made);
+  return made;
+}
+
+function readNumber(spelling: string): LiteralValue | null {
   if (/^(?:[1-9]\d{0,8}|0)$/.test(spelling)) return { value: BigInt(spelling), type: INT };
   const text = spelling.replaceAll("'", '');
   const hex = /^0[xX]/.test(text);

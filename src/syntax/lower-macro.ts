@@ -40,9 +40,20 @@ export function insideExpansion<T>(ctx: Lowering, node: Cst, name: string, snipp
   }
 }
 
+const expansions = new WeakMap<ReadonlyMap<string, MacroDefinition>, Map<string, string | null>>();
+
+/** The invocation's expansion; each is made once for a table of macros. */
 function expand(ctx: Lowering, macro: MacroDefinition, args: readonly string[] | null): string | null {
-  const text = expandMacro(macro.name, args, ctx.unit.macros);
-  return text === null || text.length > MAX_TEXT ? null : text;
+  const table = ctx.unit.macros;
+  let known = expansions.get(table);
+  if (known === undefined) expansions.set(table, known = new Map());
+  const key = args === null ? macro.name : `${macro.name}\0${args.join('\0')}`;
+  const old = known.get(key);
+  if (old !== undefined) return old;
+  const text = expandMacro(macro.name, args, table);
+  const made = text === null || text.length > MAX_TEXT ? null : text;
+  known.set(key, made);
+  return made;
 }
 
 /** The invocation as an expression; null if the expansion is none. */

@@ -43,6 +43,19 @@ function expressionOf(root: Cst): Cst | null {
   return inner === undefined || inner.type === 'compound_statement' ? null : inner;
 }
 
+/** No expression begins so: the parser need not be asked. */
+const STATEMENT_START = /^\s*(?:\{|(?:do|if|for|while|switch|return|goto|break|continue)\b)/;
+
+/** Constants are what macros stand for most often. */
+const NUMBER = /^(?:0[xX][\da-fA-F]+|\d+)[uUlL]{0,3}$|^\d+\.\d*[fF]?$/;
+
+function numberSnippet(text: string): Snippet {
+  const start = EXPRESSION_HEAD.length;
+  const whole = `${EXPRESSION_HEAD}${text}\n);`;
+  const root: Cst = { type: 'number_literal', start, end: start + text.length, field: null, named: true, missing: false, error: false, children: [], pending: -1 };
+  return { root, notes: [], text: whole, original: whole };
+}
+
 const stores = new WeakMap<CppParser, SnippetStore>();
 
 /** The store of a parser; expansions recur from program to program. */
@@ -67,8 +80,9 @@ function makeSnippets(parser: CppParser): SnippetStore {
     const picked = root === null ? null : pick(root);
     return picked === null ? null : { root: picked, notes, text: spelled, original: whole };
   });
+  const parsedExpression = snippet(EXPRESSION_HEAD, '\n);', expressionOf);
   return {
-    expression: snippet(EXPRESSION_HEAD, '\n);', expressionOf),
+    expression: (text) => (STATEMENT_START.test(text) ? null : NUMBER.test(text) ? numberSnippet(text) : parsedExpression(text)),
     statements: snippet(STATEMENT_HEAD, '\n;}', (root) => {
       const [fn, more] = namedChildren(root);
       const body = fn?.type === 'function_definition' && more === undefined ? fieldChild(fn, 'body') : null;
