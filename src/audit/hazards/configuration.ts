@@ -1,9 +1,11 @@
 /**
  * `depends-on-configuration`: what stands in an arm of `#if` that is not compiled was not looked at, and a mask that a faulty vote made is only as good as the vote.
  */
+import { forEachChild, type Node } from '../../analysis/children.js';
 import { builtin } from '../../cuda/builtins.js';
 import { tokenizeFragment } from '../../source/tokenizer.js';
 import { TokenKind } from '../../source/tokens.js';
+import type { Span } from '../../source/types.js';
 import type { Hazard } from '../types.js';
 import { maskOf } from './masks.js';
 import { reason, type Report } from './report.js';
@@ -15,7 +17,9 @@ export function configuration(scene: Scene, report: Report): void {
     const fn = spot.facts.function;
     if (seen.has(fn) || fn.body === null) continue;
     seen.add(fn);
-    for (const { span, condition } of fn.inactive) {
+    const arms = [...fn.inactive];
+    leftOut(fn.body, arms);
+    for (const { span, condition } of arms) {
       const name = collectiveIn(spot.facts.unit.source.text.slice(span.start, span.end));
       if (name === null) continue;
       const node = { kind: 'empty', span } as const;
@@ -25,6 +29,12 @@ export function configuration(scene: Scene, report: Report): void {
       });
     }
   }
+}
+
+/** Arms of `#if` around whole statements. */
+function leftOut(node: Node, into: { readonly span: Span; readonly condition: string }[]): void {
+  if (node.kind === 'preprocessor') for (const arm of node.arms) if (!arm.active) into.push(arm);
+  forEachChild(node, (child) => leftOut(child, into));
 }
 
 /** Masks made by votes that were found faulty. */

@@ -24,7 +24,7 @@ export class Report {
     const position = source.position(node.span.start);
     const hazard: Hazard = {
       id: finding.id, path: atMacro === null ? source.path : this.pathOf(atMacro.file, spot), line: atMacro?.line ?? position.line, column: atMacro === null ? position.column : 1,
-      severity: finding.severity, message: finding.message, because: [...finding.because, ...callPath(spot)], repair: finding.repair,
+      severity: finding.severity, message: finding.message, because: [...(finding.because.length > 0 ? finding.because : [reason(node, spot, `\`${textOf(node, spot)}\``)]), ...callPath(spot)], repair: finding.repair,
     };
     const key = `${hazard.id}\0${hazard.path}\0${hazard.line}\0${hazard.column}`;
     const before = this.found.get(key);
