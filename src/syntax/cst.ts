@@ -42,6 +42,8 @@ interface TypeInfo {
   readonly implied: ReadonlySet<string> | null;
   /** Its children stand in no fields. */
   readonly plain: boolean;
+  /** Its last child is this token. */
+  readonly closer: string | null;
 }
 
 const ERROR_TYPE = 65535;
@@ -74,26 +76,29 @@ const PLAIN = new Set([
   'else_clause', 'type_qualifier', 'storage_class_specifier', 'string_literal', 'char_literal', 'enumerator_list', 'attribute_declaration',
 ]);
 
-const typeInfos = new Map<number, TypeInfo>();
-const fieldNames = new Map<number, string | null>();
+/** By the parser's numbers, which are small but for that of errors. */
+const typeInfos: (TypeInfo | undefined)[] = [];
+let errorInfo: TypeInfo | undefined;
+const fieldNames: (string | null | undefined)[] = [];
 
 function infoOf(cursor: TreeCursor, id: number): TypeInfo {
-  const known = typeInfos.get(id);
+  const known = id === ERROR_TYPE ? errorInfo : typeInfos[id];
   if (known !== undefined) return known;
   const name = id === ERROR_TYPE ? 'ERROR' : cursor.nodeType;
   const named = cursor.nodeIsNamed;
-  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', textual: TEXTUAL.has(name), implied: IMPLIED[name] ?? null, plain: PLAIN.has(name) };
-  typeInfos.set(id, info);
+  const info = { name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', textual: TEXTUAL.has(name), implied: IMPLIED[name] ?? null, plain: PLAIN.has(name), closer: CLOSED_BY[name] ?? null };
+  if (id !== ERROR_TYPE) typeInfos[id] = info;
+  else errorInfo = info;
   return info;
 }
 
 function fieldOf(cursor: TreeCursor): string | null {
   const id = cursor.currentFieldId;
   if (id === 0) return null;
-  const known = fieldNames.get(id);
+  const known = fieldNames[id];
   if (known !== undefined) return known;
   const name = cursor.currentFieldName ?? null;
-  fieldNames.set(id, name);
+  fieldNames[id] = name;
   return name;
 }
 
@@ -121,7 +126,7 @@ function copy(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Want
     let closes = false;
     let opened: OpenNode | null = null;
     if (!named && !hasError && parent?.info.implied?.has(name) === true) {
-      if (CLOSED_BY[parent.type] === name) closes = true;
+      if (parent.info.closer === name) closes = true;
     } else if (!info.skip) {
       const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
       const missing = hasError && cursor.nodeIsMissing;
@@ -133,7 +138,7 @@ function copy(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Want
       if (parent !== undefined) {
         parent.children.push(node);
         if (node.error) parent.error = true;
-        if (!named && !hasError && CLOSED_BY[parent.type] === name) closes = true;
+        if (!named && !hasError && parent.info.closer === name) closes = true;
       }
       if (!leaf) {
         if (parent === undefined || wanted(name, start, end, parent.type, parent.start)) opened = node;
