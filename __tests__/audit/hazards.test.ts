@@ -140,6 +140,12 @@ __global__ void k(float *x) {
   }
 }
 ${launch('k', '128', 'x')}` },
+  { name: 'an edge at a constant, in a block that is not the first', has: ['here error mask-full-under-divergence'], text: `
+__global__ void k(float *x) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 1000) x[i] = __shfl_xor_sync(0xffffffff, x[i], 1); // here
+}
+${launch('k', '256', 'x')}` },
   { name: 'a barrier in a loop that threads leave by break', has: ['here error barrier-divergent'], text: `
 __global__ void k(int *y) {
   for (int i = 0; i < 8; i++) {
@@ -316,6 +322,20 @@ __device__ float block_sum(float v, int t) {
   return v;
 }
 __global__ void k(float *x) { x[threadIdx.x] = block_sum(x[threadIdx.x], threadIdx.x + threadIdx.y * blockDim.x); }` },
+  { name: 'warps by a wide index', text: `
+__global__ void k(float *x, int n) {
+  const long int i = threadIdx.x + blockIdx.x * blockDim.x;
+  const long int warp = i / warpSize;
+  if (warp < n) { x[i] += __shfl_xor_sync(0xffffffff, x[i], 1); __syncwarp(); }
+}
+${launch('k', '256', 'x, n')}` },
+  { name: 'an old macro for another platform', text: `
+#ifdef USE_ROCM
+#define XOR(v, m) __shfl_xor(v, m)
+#else
+#define XOR(v, m) __shfl_xor_sync(0xffffffff, v, m)
+#endif
+__global__ void k(float *x) { x[threadIdx.x] += XOR(x[threadIdx.x], 1); }` },
   { name: 'a mask that was voted above the branch', text: `
 __global__ void k(int *y) { int v = y[threadIdx.x];
   unsigned m = __ballot_sync(0xffffffff, v > 0);

@@ -10,24 +10,73 @@ import type { BlockShape } from '../../analysis/facts.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
 
-interface Thread { readonly x: number; readonly y: number; readonly z: number; readonly linear: number }
+interface Thread { readonly x: number; readonly y: number; readonly z: number; readonly linear: number; /** The number of the block that is looked at; null if it may not be named. */ readonly block: number | null }
 
 const MAX_NODES = 200;
 
-/** True if in every `group` of consecutive threads (the whole block for null) the condition has one value; null if it cannot be evaluated. */
-export function agree(condition: Expr, spot: Spot, group: number | null): boolean | null {
+/**
+ * True if in every `group` of consecutive threads (the whole block for null) the expression surely has one value: by evaluation, by the facts, or because its operands
+ * have. False if it differs, null if not known.
+ */
+export function agree(expr: Expr, spot: Spot, group: number | null): boolean | null {
   const shape = spot.facts.block.value;
   if (shape === null) return null;
-  let first: boolean | null = null;
+  // The number of the block shifts the threads of a warp alike only if blocks are made of whole warps.
+  if ((shape.x * shape.y * shape.z) % 32 !== 0) return evaluated(expr, spot, shape, group, null);
+  return structural(expr, spot, shape, group, 0);
+}
+
+const MAX_DEPTH = 16;
+/** Blocks whose threads are looked at for a value (never for a comparison) that holds the block's number. */
+const SOME_BLOCKS: readonly number[] = [0, 1, 2, 3, 5, 7];
+
+function structural(written: Expr, spot: Spot, shape: BlockShape, group: number | null, depth: number): boolean | null {
+  const whole = evaluated(written, spot, shape, group, null);
+  if (whole !== null) return whole;
+  if (SOME_BLOCKS.every((block) => evaluated(written, spot, shape, group, block) === true)) return true;
+  if (depth > MAX_DEPTH) return null;
+  const expr = strip(written);
+  const verdict = spot.facts.scope(expr);
+  if (verdict.known && verdict.value !== 'lane' && (group === 32 || verdict.value !== 'warp')) return true;
+  const below = (inner: Expr): boolean => structural(inner, spot, shape, group, depth + 1) === true;
+  switch (expr.kind) {
+    case 'binary': return below(expr.left) && below(expr.right) ? true : null;
+    case 'unary': return expr.op !== '*' && expr.op !== '&' && below(expr.operand) ? true : null;
+    case 'cast': return below(expr.operand) ? true : null;
+    case 'ref': {
+      const source = sourceOf(expr, spot);
+      return source !== null && structural(source.expr, source.spot, shape, group, depth + 1) === true ? true : null;
+    }
+    default: return null;
+  }
+}
+
+function evaluated(expr: Expr, spot: Spot, shape: BlockShape, group: number | null, block: number | null): boolean | null {
+  let first = 0;
   let linear = 0;
   for (let z = 0; z < shape.z; z++) for (let y = 0; y < shape.y; y++) for (let x = 0; x < shape.x; x++, linear++) {
-    const value = evaluate(condition, spot, shape, { x, y, z, linear }, { left: MAX_NODES });
+    const value = evaluate(expr, spot, shape, { x, y, z, linear, block }, { left: MAX_NODES });
     if (value === null) return null;
-    const held = value !== 0;
-    if (linear === 0 || (group !== null && linear % group === 0)) first = held;
-    else if (held !== first) return false;
+    if (linear === 0 || (group !== null && linear % group === 0)) first = value;
+    else if (value !== first) return false;
   }
   return true;
+}
+
+/** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
+function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly expr: Expr; readonly spot: Spot } | null {
+  const definitions = spot.facts.definitions(expr);
+  const only = definitions[0];
+  if (definitions.length !== 1 || only === undefined) return null;
+  switch (only.kind) {
+    case 'parameter': {
+      const argument = spot.frame.call?.arguments[only.decl.index];
+      return argument === undefined || spot.outer === null ? null : { expr: argument, spot: spot.outer };
+    }
+    case 'declaration': return only.decl.init === null || only.decl.opaqueInit ? null : { expr: only.decl.init, spot };
+    case 'assignment': return only.node.kind === 'assign' && only.node.op === null ? { expr: only.node.value, spot } : null;
+    case 'unknown': return null;
+  }
 }
 
 function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, budget: { left: number }): number | null {
@@ -38,6 +87,7 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
     case 'coordinate':
       if (expr.base === 'warpSize') return 32;
       if (expr.axis === null) return null;
+      if (expr.base === 'blockIdx') return thread.block;
       return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? shape[expr.axis] : null;
     case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? below(expr.operand) : null;
     case 'unary': {
@@ -45,7 +95,8 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
       if (value === null) return null;
       return expr.op === '!' ? Number(value === 0) : expr.op === '-' ? -value : expr.op === '~' ? ~value : value;
     }
-    case 'binary': return binary(expr, below);
+    // What holds in some blocks of a comparison with an extent says nothing about the others.
+    case 'binary': return thread.block !== null && COMPARISONS.has(expr.op) ? null : binary(expr, below);
     case 'conditional': {
       const test = below(expr.condition);
       return test === null ? null : below(test !== 0 ? expr.then : expr.else);
@@ -56,19 +107,11 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
   }
   const fixed = number(spot.facts.constant(expr));
   if (fixed !== null) return fixed;
-  const definitions = spot.facts.definitions(expr);
-  const only = definitions[0];
-  if (definitions.length !== 1 || only === undefined) return null;
-  switch (only.kind) {
-    case 'parameter': {
-      const argument = spot.frame.call?.arguments[only.decl.index];
-      return argument === undefined || spot.outer === null ? null : evaluate(argument, spot.outer, shape, thread, budget);
-    }
-    case 'declaration': return only.decl.init === null || only.decl.opaqueInit ? null : below(only.decl.init);
-    case 'assignment': return only.node.kind === 'assign' && only.node.op === null ? below(only.node.value) : null;
-    case 'unknown': return null;
-  }
+  const source = sourceOf(expr, spot);
+  return source === null ? null : evaluate(source.expr, source.spot, shape, thread, budget);
 }
+
+const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=', '&&', '||']);
 
 function number(value: bigint | null): number | null {
   return value === null || value > 0xffffffffn || value < -0xffffffffn ? null : Number(value);

@@ -14,7 +14,7 @@ import { tokenizeFragment } from '../../source/tokenizer.js';
 import { TokenKind } from '../../source/tokens.js';
 import type { BinaryExpr, Expr } from '../../syntax/tree.js';
 import { maskOf } from './masks.js';
-import { isHip } from './platform.js';
+import { asksForHip, isHip } from './platform.js';
 import { macroOf, reason, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 
@@ -135,8 +135,12 @@ function legacyMacros(scene: Scene, report: Report): void {
   if (used.size === 0 || isHip(scene.kernel)) return;
   for (const unit of scene.program.units.values()) {
     const { source } = unit;
+    const open: string[] = [];
     for (const directive of source.directives) {
-      if (directive.kind !== 'define') continue;
+      if (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef') open.push(directive.argument);
+      else if (directive.kind === 'endif') open.pop();
+      // Arms for AMD's platform, whichever arm it is: less is said, never more.
+      if (directive.kind !== 'define' || open.some(asksForHip)) continue;
       const name = leadingName(directive.argument);
       const use = used.get(name);
       if (use === undefined || (unit !== use.spot.facts.unit && use.spot.facts.unit.macros.get(name)?.file !== source.realPath)) continue;

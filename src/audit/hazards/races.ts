@@ -28,7 +28,9 @@ export function races(scene: Scene, report: Report): void {
   let budget = MAX_PAIRS;
   const said = new Set<string>();
   for (const interval of intervals) {
-    const accesses = interval.filter((event): event is Access => event.kind === 'access').flatMap(indexed);
+    const touched = interval.filter((event): event is Access => event.kind === 'access');
+    const written = new Set(touched.filter((access) => access.mode === 'write').map((access) => access.place.base));
+    const accesses = written.size === 0 ? [] : touched.filter((access) => written.has(access.place.base)).flatMap(indexed);
     for (let i = 0; i < accesses.length && budget > 0; i++) {
       for (let j = i + 1; j < accesses.length && budget > 0; j++, budget--) {
         const a = accesses[i];
