@@ -12,6 +12,16 @@ function complain(message: string): void {
   process.exitCode = EXIT.usage;
 }
 
+/**
+ * Thrown in place of running a command, so that it runs after yargs is done: yargs would render its whole help behind every handler,
+ * which takes longer than auditing a small file.
+ */
+class Chosen extends Error {
+  constructor(readonly start: () => unknown) {
+    super('a command was chosen');
+  }
+}
+
 /** Sets `process.exitCode`; never throws. */
 export async function run(args: readonly string[]): Promise<void> {
   const debug = args.includes('--debug');
@@ -29,7 +39,9 @@ export async function run(args: readonly string[]): Promise<void> {
     .strict()
     .demandCommand(1, 'which command?')
     .epilogue('Exit codes: 0 done, 1 findings or changes pending, 2 wrong command line or nothing read, 3 incomplete, 4 verification found a difference,\n5 uncommitted changes in the way, 70 internal error, 130 interrupted.');
-  for (const command of commands) parser = parser.command(command);
+  for (const command of commands) {
+    parser = parser.command({ ...command, handler: (argv) => { throw new Chosen(() => command.handler(argv)); } });
+  }
 
   let failure: { readonly message: string | null; readonly error: unknown } | null = null;
   parser = parser.fail((message: string | null, error: unknown) => {
@@ -39,7 +51,8 @@ export async function run(args: readonly string[]): Promise<void> {
   });
 
   try {
-    await parser.parseAsync();
+    const start = await chosen(parser.parseAsync.bind(parser));
+    await start?.();
   } catch (error) {
     if (error instanceof UsageError || isParserError(error)) {
       complain(improve(error.message, args, names, optionNames(args)));
@@ -51,6 +64,17 @@ export async function run(args: readonly string[]): Promise<void> {
       process.stderr.write(`divmod: internal error: ${message.split('\n')[0] ?? ''}${debug ? '' : ' (--debug shows more)'}\n`);
       if (debug && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
     }
+  }
+}
+
+/** What the line asks for; null if yargs answered it (help, version). */
+async function chosen(parse: () => unknown): Promise<(() => unknown) | null> {
+  try {
+    await parse();
+    return null;
+  } catch (error) {
+    if (error instanceof Chosen) return error.start;
+    throw error;
   }
 }
 
