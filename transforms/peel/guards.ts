@@ -103,7 +103,8 @@ function isBoundOfRun(facts: FunctionFacts, node: ConditionalExpr): boolean {
 
 function statementOwner(parent: Stmt, chain: Expr): Owner | null {
   switch (parent.kind) {
-    case 'if': return parent.constexpr || parent.conditionDecl !== null || parent.condition !== chain ? null : { kind: 'if', node: parent };
+    // Beside a declaration in its head a test cannot go without taking the declaration along.
+    case 'if': return parent.constexpr || parent.init !== null || parent.conditionDecl !== null || parent.condition !== chain ? null : { kind: 'if', node: parent };
     case 'for': case 'while': case 'do': return parent.condition === chain ? { kind: 'loop', node: parent } : null;
     case 'declare': return { kind: 'value', node: parent };
     default: return null;

@@ -5,7 +5,7 @@
  * behind, keeps what is not decided. Each run tests the counter in every iteration, so that whatever moves the counter moves it
  * through the runs as it did through the loop.
  */
-import type { Expr } from '../../src/syntax/tree.js';
+import type { Expr, Stmt } from '../../src/syntax/tree.js';
 import { conjunctsOf, variableOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Change } from './bound.js';
@@ -368,12 +368,39 @@ export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, dec
   return idle;
 }
 
+/** A run with these decisions is left by a break before it does anything. */
+function breaksAtOnce({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {
+  // The loop's test goes with the run: it must have no effects, which `induction-simple` demands.
+  const leaves = (stmt: Stmt): boolean | null => {
+    switch (stmt.kind) {
+      case 'break': return true;
+      case 'empty': return null;
+      case 'compound': {
+        for (const inner of stmt.body) {
+          const result = leaves(inner);
+          if (result !== null) return result;
+        }
+        return null;
+      }
+      case 'if': {
+        const value = stmt.init === null && stmt.conditionDecl === null ? valueOf(facts, stmt.condition, decisions) : null;
+        if (value === null) return false;
+        const kept = value ? stmt.then : stmt.else;
+        return kept === null ? null : leaves(kept);
+      }
+      default: return false;
+    }
+  };
+  return leaves(loop.body) === true;
+}
+
 function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
   const { context, loop, counter, sym, nonNegative } = setting;
   // A last run that would do nothing is not written if nobody looks at the counter any more.
   const last = all.at(-1);
   const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, null) && diesWithLoop(context, loop);
-  const runs = idle ? all.slice(0, -1) : all;
+  const over = last !== undefined && all.length > 1 && breaksAtOnce(context, loop, last.decisions);
+  const runs = idle || over ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently,

@@ -207,7 +207,7 @@ class Simplifier {
     const content = kept.kind === 'compound' ? contentSpan(source.text, kept.span) : kept.span;
     // A line comment at the end of the block must not swallow what follows the block on its line.
     const comments = endsLine(source, node.span.end) || !source.text.slice(content.start, content.end).includes('//');
-    if (kept.kind === 'compound' && inBlock && comments && (parent.body.length === 1 || !kept.body.some((stmt) => stmt.kind === 'declare'))) {
+    if (kept.kind === 'compound' && inBlock && comments && this.mayMix(parent, kept)) {
       const lead = kept.body.find((stmt) => startsLine(source, statementStart(stmt)));
       const from = lead === undefined ? indentAt(source, kept.span.start) : indentAt(source, statementStart(lead));
       return [{ span: node.span, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) }];
@@ -221,8 +221,18 @@ class Simplifier {
     const from = indentAt(source, kept.span.start);
     const start = statementStart(kept);
     const text = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
+    if (inBlock && kept.kind !== 'compound' && mayDeclare(kept)) return [{ span: node.span, text: `{ ${text} }` }];
     const dangling = parent !== null && parent.kind === 'if' && parent.then === node && parent.else !== null && kept.kind !== 'compound';
     return [{ span: node.span, text: dangling ? `{ ${text} }` : text }];
+  }
+
+  /** What the block declares meets no other declaration or use where its braces are gone. */
+  private mayMix(parent: CompoundStmt, kept: CompoundStmt): boolean {
+    if (!kept.body.some(mayDeclare)) return true;
+    if (parent.body.length > 1 || kept.body.some((stmt) => stmt.kind !== 'declare' && mayDeclare(stmt))) return false;
+    // What a head declares may not be declared again in the outermost block below it.
+    const taken = headNames(this.facts.parent(parent));
+    return !kept.body.some((stmt) => stmt.kind === 'declare' && [...stmt.variables, ...stmt.types].some(({ name }) => taken.includes(name)));
   }
 
   private inner(shift: Shift): Simplifier {
@@ -252,6 +262,25 @@ export function arePlain(facts: FunctionFacts, node: ConditionalExpr, value: boo
 
 function isEmpty(stmt: Stmt): boolean {
   return stmt.kind === 'empty' || (stmt.kind === 'compound' && stmt.body.every(isEmpty));
+}
+
+/** Statements that may declare names for those behind them. */
+function mayDeclare(stmt: Stmt): boolean {
+  switch (stmt.kind) {
+    case 'declare': case 'preprocessor': case 'opaque': return true;
+    case 'macro-statement': return stmt.expanded.kind === 'compound' ? stmt.expanded.body.some(mayDeclare) : mayDeclare(stmt.expanded);
+    case 'label': return mayDeclare(stmt.body);
+    default: return false;
+  }
+}
+
+function headNames(head: Node | null): readonly string[] {
+  if (head === null) return [];
+  const names: string[] = [];
+  if ('init' in head && head.init !== null && head.init.kind === 'declare') names.push(...head.init.variables.map(({ name }) => name));
+  if ('conditionDecl' in head && head.conditionDecl !== null) names.push(head.conditionDecl.name);
+  if (head.kind === 'range-for') names.push(head.variable.name);
+  return names;
 }
 
 /** Between the braces, without white space at the ends. */
