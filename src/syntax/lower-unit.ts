@@ -75,7 +75,23 @@ export function lowerItems(ctx: Lowering, nodes: readonly Cst[], from: number): 
   }
 }
 
+interface PendingIncludes { readonly list: readonly (readonly [number, () => void])[]; next: number }
+
+const pendingIncludes = new WeakMap<ReadonlyMap<number, () => void>, PendingIncludes>();
+
+/** The overlay blanks directives, so no node stands for an include: what it declares must be known to all that follows it. */
+function includeBefore(ctx: Lowering, at: number): void {
+  const { includeAt } = ctx.unit;
+  let pending = pendingIncludes.get(includeAt);
+  if (pending === undefined) pendingIncludes.set(includeAt, pending = { list: [...includeAt].sort((a, b) => a[0] - b[0]), next: 0 });
+  for (let entry = pending.list[pending.next]; entry !== undefined && entry[0] < at; entry = pending.list[pending.next]) {
+    pending.next++;
+    entry[1]();
+  }
+}
+
 function lowerItem(ctx: Lowering, node: Cst, before: number): void {
+  if (ctx.unit.includeAt.size > 0) includeBefore(ctx, node.start);
   switch (node.type) {
     case 'function_definition': lowerFunction(ctx, node, { before, template: null }); return;
     case 'declaration': declareVariables(ctx, node, before, 'namespace'); return;
@@ -92,7 +108,6 @@ function lowerItem(ctx: Lowering, node: Cst, before: number): void {
     case 'type_definition': lowerTypedef(ctx, node); return;
     case 'alias_declaration': lowerAlias(ctx, node, null); return;
     case 'using_declaration': case 'namespace_alias_definition': lowerUsing(ctx, node); return;
-    case 'preproc_include': ctx.unit.includeAt.get(node.start)?.(); return;
     case 'preproc_if': case 'preproc_ifdef':
       for (const arm of [...preprocessorArms(ctx, node)].sort((a, b) => Number(a.active) - Number(b.active))) lowerItems(ctx, arm.children, arm.node.start);
       return;
