@@ -20,54 +20,39 @@ export function isStmt(node: Node): node is Stmt {
   return STATEMENTS.has(node.kind) || (node.kind === 'opaque' && !('type' in node));
 }
 
-/** Calls `visit` for each direct part. */
+/** Calls `visit` for each direct part. The kinds that are met most often come first: this is the inner loop of every walk. */
 export function forEachChild(node: Node, visit: (child: Node) => void): void {
   switch (node.kind) {
-    // The kinds that are met most often first: this is the inner loop of every walk.
     case 'ref': case 'literal': case 'coordinate': return;
-    case 'compound': case 'declare': case 'expression': case 'empty': case 'if': case 'for': case 'range-for': case 'while': case 'do': case 'switch':
-    case 'break': case 'continue': case 'return': case 'goto': case 'label': case 'asm': case 'preprocessor': case 'macro-statement':
-      statementChildren(node, visit);
-      return;
-    case 'opaque': return;
-    default: expressionChildren(node, visit);
-  }
-}
-
-function expressionChildren(node: Expr, visit: (child: Node) => void): void {
-  switch (node.kind) {
-    case 'literal': case 'ref': case 'coordinate': case 'this': case 'sizeof': case 'opaque':
-      return;
-    case 'paren': visit(node.inner); return;
-    case 'macro': visit(node.expanded); return;
-    case 'unary': visit(node.operand); return;
-    case 'update': visit(node.target); return;
     case 'binary': visit(node.left); visit(node.right); return;
+    case 'index': visit(node.base); visit(node.index); return;
+    case 'paren': visit(node.inner); return;
+    case 'member': visit(node.object); return;
+    case 'expression': visit(node.expression); return;
     // Since C++17 the right side of an assignment comes first.
     case 'assign': visit(node.value); visit(node.target); return;
-    case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return;
     case 'call':
       if (node.callee.kind === 'method') visit(node.callee.object);
       else if (node.callee.kind === 'value') visit(node.callee.value);
       for (const argument of node.arguments) visit(argument);
       return;
-    case 'index': visit(node.base); visit(node.index); return;
-    case 'member': visit(node.object); return;
-    case 'cast': visit(node.operand); return;
+    case 'declare': for (const variable of node.variables) if (variable.init !== null) visit(variable.init); return;
+    case 'cast': case 'unary': visit(node.operand); return;
+    case 'compound': for (const statement of node.body) visit(statement); return;
+    case 'macro': visit(node.expanded); return;
+    case 'update': visit(node.target); return;
+    case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return;
     case 'construct': for (const argument of node.arguments) visit(argument); return;
     case 'init-list': for (const element of node.elements) visit(element); return;
     case 'lambda': visit(node.body); return;
-    default: unreachable(node);
+    case 'this': case 'sizeof': case 'opaque': return;
+    default: statementChildren(node, visit);
   }
 }
 
-function statementChildren(node: Stmt, visit: (child: Node) => void): void {
+function statementChildren(node: Exclude<Stmt, { readonly kind: 'compound' | 'declare' | 'expression' | 'opaque' }>, visit: (child: Node) => void): void {
   switch (node.kind) {
-    case 'empty': case 'break': case 'continue': case 'goto': case 'opaque':
-      return;
-    case 'compound': for (const statement of node.body) visit(statement); return;
-    case 'declare': for (const variable of node.variables) if (variable.init !== null) visit(variable.init); return;
-    case 'expression': visit(node.expression); return;
+    case 'empty': case 'break': case 'continue': case 'goto': return;
     case 'if':
       if (node.init !== null) visit(node.init);
       if (node.conditionDecl !== null && node.conditionDecl.init !== null) visit(node.conditionDecl.init);

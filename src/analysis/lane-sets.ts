@@ -45,7 +45,8 @@ export function laneValuesOf(expr: Expr, shape: BlockShape, state: Uniformity): 
 
 /** The lanes for which a condition with these values holds. */
 export function laneSetOf(values: readonly bigint[], shape: BlockShape): LaneSet {
-  const holds = Uint8Array.from(values, (value) => (value === 0n ? 0 : 1));
+  const holds = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) holds[i] = values[i] === 0n ? 0 : 1;
   const warps = Math.ceil(values.length / 32);
   let divergentWarps = 0;
   for (let warp = 0; warp < warps; warp++) if (!agree(holds, warp)) divergentWarps++;
@@ -62,6 +63,14 @@ function agree<T>(values: ArrayLike<T>, warp: number): boolean {
   const end = Math.min(values.length, warp * 32 + 32);
   for (let i = warp * 32 + 1; i < end; i++) if (values[i] !== values[warp * 32]) return false;
   return true;
+}
+
+const POSITIONS: Integer[] = [];
+
+/** The coordinates of one axis, from 0 to at least `size - 1`: the same for every block. */
+function positions(size: number): readonly Integer[] {
+  for (let i = POSITIONS.length; i < size; i++) POSITIONS.push(integer(i, UINT32));
+  return POSITIONS;
 }
 
 class Compiler {
@@ -124,7 +133,7 @@ class Compiler {
     if (axis === null) return null;
     if (expr.base === 'blockDim') { const made = integer(this.shape[axis], UINT32); return () => made; }
     if (expr.base !== 'threadIdx') return null;
-    const table = Array.from({ length: this.shape[axis] }, (_, i) => integer(i, UINT32));
+    const table = positions(this.shape[axis]);
     return (thread) => table[thread[axis]] ?? null;
   }
 

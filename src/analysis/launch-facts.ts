@@ -159,6 +159,16 @@ function shapesOf(sides: DimensionValues): BlockShape[] | null {
 /** The shape of the grid, if every launch has the same constant one. */
 export function gridFact(kernel: FunctionDecl, program: Program, options: AnalysisOptions): Fact<BlockShape | null> {
   if (options.grid !== undefined) return { value: options.grid, because: [headReason(kernel, program, 'the grid is given (--grid)')], under: [], reads: [] };
+  let perProgram = grids.get(program);
+  if (perProgram === undefined) grids.set(program, perProgram = new Map());
+  let made = perProgram.get(kernel);
+  if (made === undefined) perProgram.set(kernel, made = gridOfLaunches(kernel, program));
+  return made;
+}
+
+const grids = new WeakMap<Program, Map<FunctionDecl, Fact<BlockShape | null>>>();
+
+function gridOfLaunches(kernel: FunctionDecl, program: Program): Fact<BlockShape | null> {
   const launches = program.launchesOf(kernel);
   let shape: BlockShape | null = null;
   for (const launch of launches) {

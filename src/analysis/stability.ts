@@ -67,6 +67,19 @@ function collect(kernel: FunctionDecl, body: Stmt, program: Program): KernelWrit
 
 /** The places a load reads, in terms of its own function. */
 function readPlaces(load: Expr, env: Env): readonly Place[] {
+  // One load is asked about for several scopes in a row.
+  if (lastLoad === load && lastFunction === env.function) return lastPlaces;
+  lastPlaces = findReadPlaces(load, env);
+  lastLoad = load;
+  lastFunction = env.function;
+  return lastPlaces;
+}
+
+let lastLoad: Expr | null = null;
+let lastFunction: FunctionDecl | null = null;
+let lastPlaces: readonly Place[] = [];
+
+function findReadPlaces(load: Expr, env: Env): readonly Place[] {
   const context = { index: indexFunction(env.function), function: env.function };
   const expr = strip(load);
   if (expr.kind === 'call' && expr.callee.kind === 'builtin') {
@@ -87,8 +100,25 @@ function spanOf(node: Expr | Stmt, env: Env): FileSpan {
   return { file: env.unit.source.realPath, start: node.span.start, end: node.span.end };
 }
 
-function answer(value: boolean, own: boolean, because: readonly Reason[], reads: readonly FileSpan[], under: readonly string[] = []): Stability {
-  return { value, own, because, under, reads };
+/** Most answers are asked for their value alone: lines and words are found when they are read. */
+class Answer implements Stability {
+  readonly under: readonly string[] = NOTHING;
+
+  constructor(readonly value: boolean, readonly own: boolean, private readonly why: () => readonly Reason[], private readonly where: () => readonly FileSpan[]) {}
+
+  get because(): readonly Reason[] {
+    return this.why();
+  }
+
+  get reads(): readonly FileSpan[] {
+    return this.where();
+  }
+}
+
+const NOTHING: readonly string[] = [];
+
+function answer(value: boolean, own: boolean, because: () => readonly Reason[], reads: () => readonly FileSpan[]): Stability {
+  return new Answer(value, own, because, reads);
 }
 
 function nameOf(place: Place): string {
@@ -131,14 +161,14 @@ function readOnlyPath(load: Expr): string | null {
  * true with `own` set. `load` is the lvalue, or the call of a loading built-in (`__ldg`).
  */
 export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
-  const reads = [spanOf(load, env)];
+  const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const promised = readOnlyPath(load);
-  if (promised !== null) return answer(atLeast('grid', wanted), false, [reasonAt(load, env.function.file, env, promised)], reads);
+  if (promised !== null) return answer(atLeast('grid', wanted), false, () => [reasonAt(load, env.function.file, env, promised)], reads);
   const places = readPlaces(load, env);
-  if (isVolatileLoad(load)) return answer(false, false, [reasonAt(load, env.function.file, env, 'volatile: every load may see another value')], reads);
-  if (places.length === 0) return answer(false, false, [reasonAt(load, env.function.file, env, 'what is read here is not known')], reads);
+  if (isVolatileLoad(load)) return answer(false, false, () => [reasonAt(load, env.function.file, env, 'volatile: every load may see another value')], reads);
+  if (places.length === 0) return answer(false, false, () => [reasonAt(load, env.function.file, env, 'what is read here is not known')], reads);
   let own = places.length > 0;
-  const because: Reason[] = [];
+  const parts: Stability[] = [];
   for (const place of places) {
     if (isOwn(place)) continue;
     own = false;
@@ -148,14 +178,14 @@ export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
       if (isOwn(top)) {
         // A pointer or reference to a variable of some caller: what it holds is not followed from here.
         if (kernel !== null && top.base !== null && top.base !== 'this' && kernel.parameters.some((parameter) => parameter === top.base)) continue;
-        return answer(false, false, [reasonAt(load, env.function.file, env, `${nameOf(top)} is a thread's own variable of a caller`)], reads);
+        return answer(false, false, () => [reasonAt(load, env.function.file, env, `${nameOf(top)} is a thread's own variable of a caller`)], reads);
       }
       const one = stablePlace(load, top, wanted, env);
       if (!one.value) return one;
-      because.push(...one.because);
+      parts.push(one);
     }
   }
-  return answer(true, own, because, reads);
+  return answer(true, own, () => parts.flatMap((part) => part.because), reads);
 }
 
 /**
@@ -174,44 +204,45 @@ function hostMade(place: Place, kernel: FunctionDecl, program: Program, grants: 
 }
 
 function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env): Stability {
-  const reads = [spanOf(load, env)];
+  const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const made = found.space === 'unknown' && env.kernel !== null && hostMade(found, env.kernel, env.program, grantsOf(env.kernel, env.program));
   const place: Place = made ? { ...found, space: 'device' } : found;
-  const at = (text: string): Reason[] => [reasonAt(load, env.function.file, env, text)];
-  if (place.space === 'constant') return answer(atLeast('grid', wanted), false, at(`${nameOf(place)} is constant memory`), reads);
+  const at = (text: () => string) => (): readonly Reason[] => [reasonAt(load, env.function.file, env, text())];
+  if (place.space === 'constant') return answer(atLeast('grid', wanted), false, at(() => `${nameOf(place)} is constant memory`), reads);
   const kernel = env.kernel;
-  if (kernel === null) return answer(false, false, at('which kernels run this is not known, so neither is what they write'), reads);
-  if (place.base === null || place.base === 'this') return answer(false, false, at('what is read here is not known'), reads);
+  if (kernel === null) return answer(false, false, at(() => 'which kernels run this is not known, so neither is what they write'), reads);
+  if (place.base === null || place.base === 'this') return answer(false, false, at(() => 'what is read here is not known'), reads);
   const widest: Scope = place.space === 'shared' ? 'block' : 'grid';
-  if (!atLeast(widest, wanted)) return answer(false, false, at('each block has its own shared memory'), reads);
+  if (!atLeast(widest, wanted)) return answer(false, false, at(() => 'each block has its own shared memory'), reads);
   if (place.space === 'local' || place.space === 'unknown') {
     // Could be a thread's own memory: nothing says that lanes look at one object.
-    return answer(false, false, at(`${nameOf(place)} may be memory of the thread's own`), reads);
+    return answer(false, false, at(() => `${nameOf(place)} may be memory of the thread's own`), reads);
   }
   const all = writesOf(kernel, env.program);
   const grants = grantsOf(kernel, env.program);
   const clash = all.writes.find((write) => placesAlias(place, write.place, grants));
   const promised = place.restrict && place.readOnly;
   if (clash === undefined && (all.anything === null || promised)) {
-    return answer(true, false, at(promised ? `${nameOf(place)} is const __restrict__ and not written by the kernel` : `nothing in \`${kernel.name}\` writes ${nameOf(place)}`), reads);
+    return answer(true, false, at(() => promised ? `${nameOf(place)} is const __restrict__ and not written by the kernel` : `nothing in \`${kernel.name}\` writes ${nameOf(place)}`), reads);
   }
   if (place.space === 'shared') return separated(load, place, wanted, env, grants);
   if (clash !== undefined) {
     const same = clash.place.base === place.base;
-    return answer(false, false, [...at(`${nameOf(place)} is memory that the kernel may write`), reasonAt(clash.access.node, kernel.file, env, same ? `written here` : `${nameOf(clash.place)} is written and may overlap ${nameOf(place)}`)], reads);
+    return answer(false, false, () => [...at(() => `${nameOf(place)} is memory that the kernel may write`)(), reasonAt(clash.access.node, kernel.file, env, same ? `written here` : `${nameOf(clash.place)} is written and may overlap ${nameOf(place)}`)], reads);
   }
-  return answer(false, false, all.anything === null ? at('not known') : [reasonAt(all.anything.node, kernel.file, env, all.anything.text)], reads);
+  const { anything } = all;
+  return answer(false, false, anything === null ? at(() => 'not known') : () => [reasonAt(anything.node, kernel.file, env, anything.text)], reads);
 }
 
 /** R2 for shared memory. */
 function separated(load: Expr, place: Place, wanted: Scope, env: Env, grants: AliasGrants): Stability {
-  const reads = [spanOf(load, env)];
+  const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const kernel = env.kernel;
   const beside = kernel === null ? null : phasesOf(kernel, env.program).writesBeside(load, wanted === 'warp' || wanted === 'lane' ? 'warp' : 'block');
-  if (beside === null) return answer(false, false, [reasonAt(load, env.function.file, env, `${nameOf(place)} is shared and written, and the order of its writes is not known`)], reads);
+  if (beside === null) return answer(false, false, () => [reasonAt(load, env.function.file, env, `${nameOf(place)} is shared and written, and the order of its writes is not known`)], reads);
   const clash = beside.find((write) => placesAlias(place, write, grants));
-  if (clash !== undefined) return answer(false, false, [reasonAt(load, env.function.file, env, `no barrier separates this load from every write of ${nameOf(place)}`)], reads);
-  return answer(true, false, [reasonAt(load, env.function.file, env, `barriers separate this load from every write of ${nameOf(place)}`)], reads);
+  if (clash !== undefined) return answer(false, false, () => [reasonAt(load, env.function.file, env, `no barrier separates this load from every write of ${nameOf(place)}`)], reads);
+  return answer(true, false, () => [reasonAt(load, env.function.file, env, `barriers separate this load from every write of ${nameOf(place)}`)], reads);
 }
 
 /**
@@ -219,10 +250,10 @@ function separated(load: Expr, place: Place, wanted: Scope, env: Env, grants: Al
  * write that may touch it, no barrier, fence, atomic, collective, volatile access or unknown call.
  */
 export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
-  const reads = [spanOf(load, env), spanOf(within, env)];
-  if (isVolatileLoad(load)) return answer(false, false, [reasonAt(load, env.function.file, env, 'volatile: every load may see another value')], reads);
+  const reads = (): readonly FileSpan[] => [spanOf(load, env), spanOf(within, env)];
+  if (isVolatileLoad(load)) return answer(false, false, () => [reasonAt(load, env.function.file, env, 'volatile: every load may see another value')], reads);
   const places = readPlaces(load, env);
-  if (places.length === 0) return answer(false, false, [reasonAt(load, env.function.file, env, 'what is read here is not known')], reads);
+  if (places.length === 0) return answer(false, false, () => [reasonAt(load, env.function.file, env, 'what is read here is not known')], reads);
   const effects = effectsOf(within, env);
   const grants = env.kernel === null ? NO_GRANTS : grantsOf(env.kernel, env.program);
   const orders = effects.barriers[0] ?? effects.fences[0] ?? effects.atomics[0] ?? effects.collectives[0];
@@ -233,17 +264,17 @@ export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
     if (place.space === 'constant') continue;
     const clash = effects.accesses.find((access) => access.kind !== 'read' && placesAlias(place, placeOfAccess(access), grants));
     if (clash !== undefined) {
-      return answer(false, false, [reasonAt(clash.node, env.function.file, env, `${nameOf(placeOfAccess(clash))} is written here and may be what ${nameOf(place)} holds`)], reads);
+      return answer(false, false, () => [reasonAt(clash.node, env.function.file, env, `${nameOf(placeOfAccess(clash))} is written here and may be what ${nameOf(place)} holds`)], reads);
     }
     if (place.hidden) continue;
-    if (anything !== null) return answer(false, false, [reasonAt(anything.node, env.function.file, env, anything.text)], reads);
+    if (anything !== null) return answer(false, false, () => [reasonAt(anything.node, env.function.file, env, anything.text)], reads);
     if (orders === undefined && volatileAccess === undefined) continue;
     // Other threads may write between: only what nobody writes stays.
     const everywhere = env.kernel === null ? null : stableLoad(load, 'lane', env);
     const nobody = everywhere !== null && everywhere.value && place.space !== 'shared';
-    if (!nobody) return answer(false, false, [reasonAt(orders ?? volatileAccess?.node ?? within, env.function.file, env, `other threads may write ${nameOf(place)} between here and the next iteration`)], reads);
+    if (!nobody) return answer(false, false, () => [reasonAt(orders ?? volatileAccess?.node ?? within, env.function.file, env, `other threads may write ${nameOf(place)} between here and the next iteration`)], reads);
   }
-  return answer(true, false, [reasonAt(load, env.function.file, env, 'nothing that runs meanwhile writes it')], reads);
+  return answer(true, false, () => [reasonAt(load, env.function.file, env, 'nothing that runs meanwhile writes it')], reads);
 }
 
 /** May the two accesses touch one byte, for different threads too? Both are accesses of the environment's function. */

@@ -145,7 +145,7 @@ class Walker {
 
 /** Four significant digits; a rate of `1e-7` stays one. */
 function shorten(share: number): number {
-  return share === 0 ? 0 : Number(share.toPrecision(4));
+  return share === 0 || share === 1 || share === 0.5 ? share : Number(share.toPrecision(4));
 }
 
 function viaOf(step: FunctionFacts['context']['path'][number], facts: FunctionFacts): { readonly path: string; readonly line: number } {

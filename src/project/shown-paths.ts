@@ -15,7 +15,7 @@ function kernelShown(kernel: KernelAudit, shown: Shown): KernelAudit {
 }
 
 function branchShown(branch: BranchFinding, shown: Shown): BranchFinding {
-  const { id, function: fn, line, column, endLine, kind, exits, condition, scope, under, divergence, cost, advice, reason, site, facts } = branch;
+  const { id, function: fn, line, column, endLine, kind, exits, condition, scope, under, divergence, cost, advice, site, facts } = branch;
   let because: BranchFinding['because'] | null = null;
   return {
     id, path: shown(branch.path), function: fn, via: branch.via.map((call) => ({ ...call, path: shown(call.path) })), line, column, endLine, kind, exits, condition,
@@ -23,7 +23,11 @@ function branchShown(branch: BranchFinding, shown: Shown): BranchFinding {
     get because() {
       return (because ??= branch.because.map((step) => ({ ...step, path: shown(step.path) })));
     },
-    under, divergence, cost, advice, reason, site, facts,
+    under, divergence, cost, advice,
+    get reason() {
+      return branch.reason;
+    },
+    site, facts,
   };
 }
 
