@@ -24,8 +24,20 @@ export function sharedByArms(partition: Partition): boolean {
   return first !== null && first !== '' && first === sequence(arms[1], facts);
 }
 
+/** Of blocks, which are asked for once for each call and each condition around them; a block stands in one function. */
+const sequences = new WeakMap<Node, { readonly sequence: string | null }>();
+
 /** The collective calls of a node in order; null if they are not known. */
 function sequence(node: Node, facts: Partition['facts']): string | null {
+  if (node.kind !== 'compound') return sequenceOf(node, facts);
+  const known = sequences.get(node);
+  if (known !== undefined) return known.sequence;
+  const made = sequenceOf(node, facts);
+  sequences.set(node, { sequence: made });
+  return made;
+}
+
+function sequenceOf(node: Node, facts: Partition['facts']): string | null {
   if (node.kind === 'call') return call(node, facts);
   if (node.kind === 'break' || node.kind === 'continue' || node.kind === 'return' || node.kind === 'goto' || node.kind === 'opaque' || node.kind === 'lambda') return node.kind === 'lambda' ? '' : null;
   const parts: string[] = [];

@@ -11,6 +11,7 @@ import type { Expr } from '../../syntax/tree.js';
 import { sharedByArms } from './arms.js';
 import { edgeOf, electsOne, spotOf } from './guards.js';
 import { maskOf } from './masks.js';
+import { isHip } from './platform.js';
 import { reason, reasonsOf, textIn, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 import { caveat, weigh } from './severity.js';
@@ -38,15 +39,17 @@ function full(call: Collective, arrival: Arrival, report: Report): void {
     }
     return;
   }
+  // Wavefronts of HIP run in step and masks there have 64 bits.
+  const severity = isHip(call.spot) ? 'caution' : weighed.severity;
   const source = constantSource(call);
   const inner = weighed.partitions[weighed.partitions.length - 1];
   const shortCircuit = inner !== undefined && inner.depth === 0 && inner.by === 'branch' && (inner.at.kind === 'binary' || inner.at.kind === 'conditional');
   const lost = source !== null && mayMiss(source, weighed.partitions, call.spot);
   const id = shortCircuit ? 'collective-short-circuit' : lost ? 'shuffle-inactive-source' : 'mask-full-under-divergence';
   const what = lost ? `lane ${source}, which \`${call.name}\` reads, may not come here, and the mask names lanes that do not` : `\`${call.name}\` names all 32 lanes, and not all that are alive come here`;
-  report.add(call.node, call.spot, { id, severity: weighed.severity, message: `${what}${caveat(weighed)}`, because: reasonsOf(weighed.partitions), repair: repairOf(arrival, call) });
+  report.add(call.node, call.spot, { id, severity, message: `${what}${caveat(weighed)}`, because: reasonsOf(weighed.partitions), repair: repairOf(arrival, call) });
   behindCall(call, weighed.partitions, report);
-  if (lost && weighed.severity === 'error') leader(call, report, weighed.partitions);
+  if (lost && severity === 'error') leader(call, report, weighed.partitions);
 }
 
 /** Where to take the mask. */

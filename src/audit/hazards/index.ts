@@ -38,12 +38,13 @@ export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: Ana
     const tried = createAnalysis(analysis.program, { ...options, block: shape, trustSharedLoads: true });
     return new Map(inOneShape(tried.kernel(facts.function), tried).map((hazard) => [keyOf(hazard), hazard]));
   });
-  const isError = (hazard: Hazard): boolean => {
-    const errors = tries.filter((of) => of.get(keyOf(hazard))?.severity === 'error').length;
-    return launched.length > 0 ? errors > 0 : errors === tries.length;
+  // The hazard as it is seen in favourable light: its reasons are those that stand.
+  const lasting = (hazard: Hazard): Hazard | null => {
+    const errors = tries.flatMap((of) => { const same = of.get(keyOf(hazard)); return same !== undefined && same.severity === 'error' ? [same] : []; });
+    return (launched.length > 0 ? errors.length > 0 : errors.length === tries.length) ? errors[0] ?? null : null;
   };
   const why = known !== null ? 'unless memory that all read is one value for them' : 'depends on the block shape, or on memory that all read being one value for them';
-  const kept = found.map((hazard) => (hazard.severity !== 'error' || isError(hazard) ? hazard : { ...hazard, severity: 'caution' as const, message: `${hazard.message} (${why})` }));
+  const kept = found.map((hazard) => (hazard.severity !== 'error' ? hazard : lasting(hazard) ?? { ...hazard, severity: 'caution' as const, message: `${hazard.message} (${why})` }));
   if (!short) return kept;
   // What only a shape that is launched shows: a last warp with fewer lanes.
   const said = new Set(found.map(keyOf));
