@@ -72,6 +72,42 @@ describe('figures', () => {
     expect(found.cost.lostSlots).toBeCloseTo((then?.instructions ?? 0) * (0.5 - 0.375), 3);
   });
 
+  describe('a guard whose extent the launch tells is counted thread by thread', () => {
+    const guard = (condition: string, n: number, shape = '4, 256'): BranchFinding => {
+      const found = branches(`__global__ void k(float *o, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (${condition}) o[i] = sinf(o[i]); }\nvoid f(float *o) { k<<<${shape}>>>(o, ${n}); }`).find((branch) => branch.kind === 'if');
+      if (found === undefined) throw new Error('no branch');
+      return found;
+    };
+    // Four blocks of 256 threads: 1,024 threads in 32 warps.
+    test.each([
+      ['i < n', 1000, 1000 / 1024, 1 / 32], ['!(i >= n)', 1000, 1000 / 1024, 1 / 32], ['n > i', 1000, 1000 / 1024, 1 / 32], ['i <= n', 999, 1000 / 1024, 1 / 32],
+      ['i < n', 992, 992 / 1024, 0], ['i < n', 5000, 1, 0], ['i < n', 100, 100 / 1024, 1 / 32], ['i >= n', 100, 924 / 1024, 1 / 32],
+      ['threadIdx.x < n', 1000, 1, 0], ['threadIdx.x < n', 100, 100 / 256, 1 / 8], ['threadIdx.x >= n', 40, 216 / 256, 1 / 8],
+    ])('%s with n = %i', (condition, n, p, rate) => {
+      const found = guard(condition, n);
+      expect(found.divergence.origin).toBe('computed');
+      expect(found.divergence.p).toBeCloseTo(p, 4);
+      expect(found.divergence.rate).toBeCloseTo(rate, 4);
+      // Warps that enter: those that are whole inside, and those that are cut.
+      const entering = Math.ceil(p * 32 - 1e-9) / 32;
+      if (condition.startsWith('i')) expect(found.cost.efficiency).toBeCloseTo(p / entering, 3);
+    });
+    test.each([['i * 4 + 3 < n', 1000], ['i < n && o[i] > 0', 1000], ['i + 1 < n', 1000]])('%s is not that simple, and says so', (condition, n) => {
+      expect(guard(condition, n).divergence.origin).toBe('assumed');
+    });
+  });
+
+  test('a figure in a reason reads like the figure beside it', () => {
+    const found = only(`__global__ void k(const float *p, float *o) { int i = threadIdx.x;\n// divmod: p=0.03\nif (p[i] > 0.f) { ${LONG} o[i] = v; } }`, 'if');
+    expect(found.reason).toMatch(/about \d+ issue slots/);
+  });
+
+  test('// divmod: uniform is a promise that the verdict names', () => {
+    const found = only('__global__ void k(const int *p, float *o) { int i = threadIdx.x;\n// divmod: uniform\nif (p[i]) o[i] = 1.f; }', 'if');
+    expect(found).toMatchObject({ class: 'uniform', scope: 'warp', divergence: { rate: 0 } });
+    expect(found.under.join()).toMatch(/source promises/);
+  });
+
   test('an even split of data: the formulas of the seeds', () => {
     const found = only(`__global__ void k(const float *p, float *o) { int i = threadIdx.x; if (p[i] > 0.f) { ${LONG} o[i] = v; } else { ${LONG} o[i] = -v; } }`, 'if');
     expect(found.class).toBe('data');
@@ -107,9 +143,9 @@ describe('figures', () => {
     const found = branches(`__global__ void k(float *o) { int x = blockIdx.x * 16 + threadIdx.x; int y = blockIdx.y * 16 + threadIdx.y; if (x < 1000 && y < 1000) o[y * 1000 + x] = 1.f; }
       void f(float *o) { dim3 b(16, 16); dim3 g(63, 63); k<<<g, b>>>(o); }`).find((branch) => branch.kind === 'if');
     expect(found?.class).toBe('boundary');
-    // 1000 = 62 * 16 + 8: all warps of the last column of blocks, none of the last row (rows come in pairs).
+    // 1000 = 62 * 16 + 8: the warps of the last column of blocks, but for the four of the corner that lie outside; none of the last row (rows come in pairs).
     expect(found?.divergence).toMatchObject({ origin: 'computed' });
-    expect(found?.divergence.rate).toBeCloseTo(1 / 63, 4);
+    expect(found?.divergence.rate).toBeCloseTo((63 * 8 - 4) / (63 * 63 * 8), 5);
     expect(found?.advice).toBe('consider');
   });
 

@@ -113,3 +113,46 @@ describe('words', () => {
     expect(readFileSync(join(cwd, 'h.cu'), 'utf8')).toBe(HOISTABLE);
   });
 });
+
+describe('limits', () => {
+  const deep: Readonly<Record<string, string>> = {
+    'blocks': `${'{'.repeat(2000)}if (i > n) a[i] = 1;${'}'.repeat(2000)}`,
+    'parentheses': `a[i] = ${'('.repeat(2000)}n${')'.repeat(2000)};`,
+    'ifs': `${'if (i > n) '.repeat(2000)}a[i] = 1;`,
+    'else-ifs': `if (i > n) a[i] = 0;${Array.from({ length: 3000 }, (_, j) => ` else if (i > ${j}) a[i] = ${j};`).join('\n')}`,
+    'a long sum': `a[i] = ${'n + '.repeat(5000)}n;`,
+    'loops': `${'for (;;) '.repeat(2000)}a[i] = 1;`,
+  };
+  test.each(Object.keys(deep))('%s beyond what can be analysed are left out, and that is said', (name) => {
+    const cwd = folderWith({ 'deep.cu': `__global__ void k(int *a, int n) { int i = threadIdx.x;\n${deep[name] ?? ''}\n}\n`, 'good.cu': good });
+    const result = divmod(['audit', '--format', 'json', '.'], { cwd });
+    expect(result.code).toBe(3);
+    const audit = JSON.parse(result.stdout) as { files: { path: string; status: string; problems: { message: string }[] }[] };
+    expect(audit.files.map((file) => [file.path, file.status])).toEqual([['deep.cu', 'partial'], ['good.cu', 'ok']]);
+    expect(audit.files[0]?.problems[0]?.message).toMatch(/left out/);
+    expect(divmod(['apply', '--transform', 'hoist', 'deep.cu'], { cwd }).code).toBe(3);
+  });
+
+  test('where the stack ends the run is incomplete, not broken; every file has its entry', () => {
+    const calls = `${Array.from({ length: 4000 }, (_, j) => `__device__ int f${3999 - j}(int a) { if (a > ${j}) return ${j === 0 ? 'a' : `f${4000 - j}(a)`}; return a; }`).join('\n')}\n`;
+    const cwd = folderWith({ 'a/deep.cu': `${calls}__global__ void k(int *a) { a[0] = f0(threadIdx.x); }\n`, 'b/nested.cu': `${'#if A\n'.repeat(6000)}${good}${'#endif\n'.repeat(6000)}`, 'c/good.cu': good });
+    const result = divmod(['audit', '--format', 'json', '.'], { cwd });
+    expect(result.code).toBe(3);
+    expect(result.stderr).toContain('nested too deeply');
+    expect(result.stderr).not.toContain('internal error');
+    const audit = JSON.parse(result.stdout) as { files: { path: string; status: string }[] };
+    expect(audit.files.map((file) => file.path).sort()).toEqual(['a/deep.cu', 'b/nested.cu', 'c/good.cu']);
+  });
+});
+
+describe('assumptions that would have no effect are refused', () => {
+  test.each(['p@5=2', 'p@5=', 'p@0=0.5', 'trip@3=x', 'q@5=1', 'n=4', 'p=0.5'])('%s', (assumption) => {
+    const result = divmod(['audit', '--assume', assumption, 'good.cu'], { cwd: folderWith({ 'good.cu': good }) });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain('--assume');
+    expect(result.stdout).toBe('');
+  });
+  test.each(['p@1=0.03', 'p@1=3%', 'trip@1=64'])('%s is one', (assumption) => {
+    expect(divmod(['audit', '--assume', assumption, 'good.cu'], { cwd: folderWith({ 'good.cu': good }) }).code).toBe(0);
+  });
+});

@@ -93,7 +93,14 @@ export function nominalExtent(axes: number): number {
 }
 
 /** Axes along which a guard can fail, and what they are compared with if that is known. */
-export interface Edge { readonly axis: 'x' | 'y' | 'z'; readonly extent: number | null }
+export interface Edge {
+  readonly axis: 'x' | 'y' | 'z';
+  readonly extent: number | null;
+  /** Blocks along the axis if the launch tells; else as many as cover the extent. */
+  readonly blocks?: number | null;
+  /** The index is a position in its block: every block has this edge. */
+  readonly inBlock?: boolean;
+}
 
 /**
  * Share of warps that diverge at a guard which runs once per thread: warps of the edge blocks whose lanes lie on both sides.
@@ -107,15 +114,57 @@ export function boundaryShare(shape: BlockShape, edges: readonly Edge[]): { read
   const parts: string[] = [];
   for (const edge of edges) {
     const side = shape[edge.axis];
+    // The middle of the last block, but not on the border of a warp.
+    const middle = Math.floor(side / 2) | 1;
+    if (edge.inBlock === true) {
+      const count = edge.extent === null ? middle : Math.min(edge.extent, side);
+      const split = count === side ? 0 : splitWarps(shape, edge.axis, count);
+      clean *= 1 - split;
+      parts.push(`${split.toFixed(3).replace(/\.?0+$/, '')} of the warps of each block along ${edge.axis}`);
+      continue;
+    }
     const extent = edge.extent ?? nominal;
-    const blocks = Math.max(1, Math.ceil(extent / side));
-    // The middle, but not on the border of a warp.
-    const inLast = edge.extent === null ? Math.floor(side / 2) | 1 : edge.extent % side;
+    const blocks = edge.extent === null ? Math.max(1, Math.ceil(extent / side)) : Math.max(1, edge.blocks ?? Math.ceil(extent / side));
+    const inLast = edge.extent === null ? middle : edge.extent % side;
     const split = inLast === 0 ? 0 : splitWarps(shape, edge.axis, inLast);
     clean *= 1 - split / blocks;
     parts.push(`${split.toFixed(3).replace(/\.?0+$/, '')} of the warps of 1 in ${edge.extent === null ? `ceil(extent/${side})` : String(blocks)} blocks along ${edge.axis}`);
   }
   return { rate: 1 - clean, assumed, formula: parts.join(', ') };
+}
+
+/**
+ * Exact figures of a guard whose extents are known: blocks along an axis lie inside, are cut, or lie outside, and one of each kind stands for all.
+ * `p` is the share of threads inside. Null if an extent is not known.
+ */
+export function exactBoundary(shape: BlockShape, edges: readonly Edge[]): Split | null {
+  let kinds: { readonly weight: number; readonly limits: Readonly<Record<'x' | 'y' | 'z', number>> }[] = [{ weight: 1, limits: { x: Infinity, y: Infinity, z: Infinity } }];
+  for (const { axis, extent, blocks, inBlock } of edges) {
+    if (extent === null) return null;
+    const side = shape[axis];
+    const total = inBlock === true ? 1 : Math.max(1, blocks ?? Math.ceil(extent / side));
+    const whole = Math.min(total, Math.floor(extent / side));
+    const rest = whole < total ? extent - whole * side : 0;
+    const cut = rest > 0 ? 1 : 0;
+    const along = [{ n: whole, limit: side }, { n: cut, limit: rest }, { n: total - whole - cut, limit: 0 }].filter(({ n }) => n > 0);
+    kinds = kinds.flatMap(({ weight, limits }) => along.map(({ n, limit }) => ({ weight: (weight * n) / total, limits: { ...limits, [axis]: Math.min(limit, limits[axis]) } })));
+  }
+  const sum = { p: 0, rate: 0, someTrue: 0, someFalse: 0 };
+  for (const { weight, limits } of kinds) {
+    const { x, y } = shape;
+    const holds = Uint8Array.from({ length: x * y * shape.z }, (_, thread) => Number(thread % x < limits.x && Math.floor(thread / x) % y < limits.y && Math.floor(thread / (x * y)) < limits.z));
+    let divergentWarps = 0;
+    for (let first = 0; first < holds.length; first += WARP) {
+      const lanes = holds.subarray(first, first + WARP);
+      if (lanes.includes(0) && lanes.includes(1)) divergentWarps++;
+    }
+    const here = ofLaneSet({ shape, holds, divergentWarps, warps: Math.ceil(holds.length / WARP) });
+    sum.p += weight * here.p;
+    sum.rate += weight * here.rate;
+    sum.someTrue += weight * here.someTrue;
+    sum.someFalse += weight * here.someFalse;
+  }
+  return sum;
 }
 
 /** Share of the warps of a block that are cut if only the first `count` positions along an axis are inside. */

@@ -22,6 +22,11 @@ function percent(share: number): string {
   return `${value === 0 ? '0' : value < 0.01 ? value.toExponential(1) : value >= 10 ? Math.round(value) : value.toPrecision(2)}%`;
 }
 
+/** A count as the reports write it: whole from 10 on. */
+function slots(count: number): string {
+  return count >= 10 || Number.isInteger(count) ? Math.round(count).toLocaleString('en-US') : count >= 0.05 ? count.toFixed(1) : 'less than 0.1';
+}
+
 export function adviseOn(site: BranchSite, found: Classification, divergence: Divergence, cost: BranchCost, frame: Frame): Advice {
   const leave = (reason: string): Advice => ({ advice: 'leave', reason: () => reason });
   const consider = (reason: string): Advice => ({ advice: 'consider', reason: () => `${reason}; ${IF_ISSUE_LIMITED}` });
@@ -37,6 +42,7 @@ export function adviseOn(site: BranchSite, found: Classification, divergence: Di
       }
       if (once) {
         if (cost.cost.predicated && site.kind !== 'if') return leave('one test of a guard that runs once per thread');
+        if (divergence.rate === 0) return leave('boundary of the work, once per thread: it ends at the end of a warp, and none diverges');
         if (divergence.rate < NOT_WORTH_MENTIONING) return leave(`boundary of the work, once per thread: about ${percent(divergence.rate)} of the warps diverge`);
         if (divergence.rate < RARE) return leave(`boundary of the work, once per thread: ${percent(divergence.rate)} of the warps diverge (${divergence.how}), below 1/128`);
         // An extent that nothing tells is no ground for a rewrite: say from which size on it does not matter.
@@ -47,11 +53,11 @@ export function adviseOn(site: BranchSite, found: Classification, divergence: Di
     case 'geometry':
       if (cost.cost.predicated) return leave('the arms are short enough to be predicated');
       if (divergence.rate === 0) return leave('no warp of the assumed block divides');
-      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${cost.cost.lostSlots} issue slots lost per warp: too few to matter`);
-      return consider(`${percent(divergence.rate)} of the warps diverge (${divergence.how}), about ${cost.cost.lostSlots} issue slots lost per warp`);
+      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${slots(cost.cost.lostSlots)} issue slots lost per warp: too few to matter`);
+      return consider(`${percent(divergence.rate)} of the warps diverge (${divergence.how}), about ${slots(cost.cost.lostSlots)} issue slots lost per warp`);
     case 'data':
       if (cost.cost.predicated) return leave('the arms are short enough to be predicated');
-      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${cost.cost.lostSlots} issue slots lost per warp: too few to matter`);
-      return consider(`depends on data: about ${cost.cost.lostSlots} issue slots lost per warp (${divergence.how}); measure how lanes really go`);
+      if (cost.cost.lostSlots < FEW_SLOTS) return leave(`about ${slots(cost.cost.lostSlots)} issue slots lost per warp: too few to matter`);
+      return consider(`depends on data: about ${slots(cost.cost.lostSlots)} issue slots lost per warp (${divergence.how}); measure how lanes really go`);
   }
 }

@@ -6,6 +6,7 @@
  * extent is one value for the lanes and comes from a parameter or from memory; a constant counts as one only for an index made of thread *and* block
  * position, because `lane < 16` and `threadIdx.x < 7` elect lanes.
  */
+import { annotationValue } from '../analysis/annotations.js';
 import { strip } from '../analysis/children.js';
 import type { BranchSite, Verdict } from '../analysis/facts.js';
 import type { Expr } from '../syntax/tree.js';
@@ -21,6 +22,10 @@ export interface Guard {
   readonly sources: Sources;
   /** True if the comparison holds for positions inside the work. */
   readonly insideWhenTrue: boolean;
+  /** True for `<=` and `>`: the position that equals the extent is inside too. */
+  readonly inclusive: boolean;
+  /** It guards the lower end of an index space. */
+  readonly lower: boolean;
 }
 
 export interface Classification {
@@ -45,12 +50,24 @@ export function verdictOf(site: BranchSite, frame: Frame): Verdict {
 }
 
 export function classify(site: BranchSite, frame: Frame): Classification {
-  const verdict = verdictOf(site, frame);
+  const verdict = promised(site, frame, verdictOf(site, frame));
   if (!verdict.known) return { class: 'unknown', verdict, guards: [] };
   if (verdict.value !== 'lane') return { class: 'uniform', verdict, guards: [] };
   if (verdict.sources.data || !verdict.sources.geometry) return { class: 'data', verdict, guards: [] };
   const guards = site.kind === 'switch' ? [] : guardsOf(site.condition, frame, true, 0);
   return { class: guards.length > 0 ? 'boundary' : 'geometry', verdict, guards };
+}
+
+/** `// divmod: uniform`: the source promises that the lanes of a warp agree. It is named as what the verdict rests on; no edit is made on its strength. */
+function promised(site: BranchSite, frame: Frame, verdict: Verdict): Verdict {
+  if (verdict.known && verdict.value !== 'lane') return verdict;
+  const { source } = frame.facts.unit;
+  const line = source.line(site.node.span.start);
+  if (annotationValue(source, line, 'uniform') === undefined) return verdict;
+  return {
+    value: 'warp', known: true, unknown: null, sources: { geometry: false, data: false }, because: verdict.because, reads: verdict.reads,
+    under: [...verdict.under, `the lanes of a warp agree, as the source promises (line ${line})`],
+  };
 }
 
 /** Comparisons with an extent among the parts of a condition, looked through `&&`, `||`, `!` and variables that hold a condition. */
@@ -112,7 +129,7 @@ function comparison(expr: Expr & { readonly kind: 'binary' }, frame: Frame, pola
   // `x > 0` guards a lower end: inside is where it holds, whichever side the index stands on.
   const lower = isSmallConstant(extent, frame);
   const upperHolds = leftIsIndex === less;
-  return [{ index: leftIsIndex ? expr.left : expr.right, extent, frame, sources, insideWhenTrue: (lower ? !upperHolds : upperHolds) === polarity }];
+  return [{ index: leftIsIndex ? expr.left : expr.right, extent, frame, sources, insideWhenTrue: (lower ? !upperHolds : upperHolds) === polarity, inclusive: (expr.op === '<=' || expr.op === '>') === leftIsIndex, lower }];
 }
 
 /** Constants such as 0 and 1 are where an index space begins. */

@@ -5,7 +5,7 @@
  * warps of a guard, and else an assumption (half of the lanes, independently) that the finding names as such.
  */
 import { annotationValue } from '../analysis/annotations.js';
-import { boundaryShare, independent, nominalExtent, ofLaneSet, WARP, type Edge, type Split } from '../analysis/divergence-cost.js';
+import { boundaryShare, exactBoundary, independent, nominalExtent, ofLaneSet, WARP, type Edge, type Split } from '../analysis/divergence-cost.js';
 import type { AnalysisOptions, BlockShape, BranchSite, Loop, Probabilities } from '../analysis/facts.js';
 import { single } from '../analysis/integer-values.js';
 import { argumentValues, gridFact, threadsOf } from '../analysis/launch-facts.js';
@@ -147,9 +147,43 @@ function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, opti
     rate = Math.min(1, cutShare(shape, edges) / trips);
     how = `at the edge ${rate.toFixed(4)} of the warps: the last of about ${trips} iterations`;
   }
-  const enough = share.assumed && runsOnce(frame, site.node) ? Math.ceil(nominalExtent(edges.length) * rate * 128) : null;
+  const exact = frame.facts.block.value !== null && runsOnce(frame, site.node) && isExact(site.condition, guards, frame) ? exactBoundary(shape, edges) : null;
+  if (exact !== null) {
+    if (inside) return { ...exact, origin: 'computed', how };
+    if (outside) return { p: 1 - exact.p, rate: exact.rate, someTrue: exact.someFalse, someFalse: exact.someTrue, origin: 'computed', how };
+  }
+  const enough = share.assumed && edges.every((edge) => edge.inBlock !== true) && runsOnce(frame, site.node) ? Math.ceil(nominalExtent(edges.length) * rate * 128) : null;
   const p = inside ? 1 - rate / 2 : outside ? rate / 2 : 0.5;
-  return { p, rate, someTrue: Math.min(1, p + rate / 2), someFalse: Math.min(1, 1 - p + rate / 2), origin: share.assumed || frame.facts.block.value === null ? 'assumed' : 'computed', how, ...(enough === null ? {} : { enough }) };
+  return { p, rate, someTrue: Math.min(1, p + rate / 2), someFalse: Math.min(1, 1 - p + rate / 2), origin: 'assumed', how, ...(enough === null ? {} : { enough }) };
+}
+
+/** Do the guards say all that the condition says, each about one axis, position by position? */
+function isExact(condition: BranchSite['condition'], guards: readonly Guard[], frame: Frame): boolean {
+  const axes = new Set(guards.flatMap((guard) => [...guard.sources.thread]));
+  return axes.size === guards.length && comparisonsIn(condition, true) === guards.length && guards.every((guard) => guard.frame === frame && isPosition(guard, frame));
+}
+
+/** The number of comparisons that a condition is a plain conjunction of (or, turned round, a disjunction); infinite if it is something else. */
+function comparisonsIn(condition: BranchSite['condition'], conjunction: boolean): number {
+  const expr = strip(condition);
+  if (expr.kind === 'unary' && expr.op === '!') return comparisonsIn(expr.operand, !conjunction);
+  if (expr.kind !== 'binary') return Infinity;
+  // Of mixed connectives the guards would point both ways: `inside` and `outside` are false then.
+  if (expr.op === '&&' || expr.op === '||') return comparisonsIn(expr.left, conjunction) + comparisonsIn(expr.right, conjunction);
+  return expr.op === '<' || expr.op === '<=' || expr.op === '>' || expr.op === '>=' ? 1 : Infinity;
+}
+
+/** Is the index the thread's position along its axis, in the block or in the grid, with no factor and no offset? */
+function isPosition(guard: Guard, frame: Frame): boolean {
+  const [axis] = guard.sources.thread;
+  const form = frame.facts.affine(guard.index);
+  const block = frame.facts.block.value;
+  if (guard.lower || axis === undefined || guard.sources.thread.size !== 1 || form === null || block === null || form.terms.length !== (guard.sources.block ? 2 : 1)) return false;
+  return form.terms.every(({ coefficient, atoms }) => {
+    const expr = atoms.length === 1 && atoms[0] !== undefined ? strip(atoms[0].expr) : null;
+    if (expr === null || expr.kind !== 'coordinate' || expr.axis !== axis) return false;
+    return expr.base === 'threadIdx' ? coefficient === 1n : expr.base === 'blockIdx' && coefficient === BigInt(block[axis]);
+  });
 }
 
 /** Share of the warps of one block that the end of the work cuts: a guard in a loop compares the loop's position, so every block gets there. */
@@ -168,19 +202,20 @@ function nominalShape(edges: readonly Edge[]): BlockShape {
 
 /** One edge for each axis that a guard's index runs along, with the extent where launches or the grid tell it. */
 function edgesOf(guards: readonly Guard[], frame: Frame, options: AnalysisOptions): readonly Edge[] {
-  const edges = new Map<'x' | 'y' | 'z', number | null>();
+  const edges = new Map<'x' | 'y' | 'z', Edge>();
   const { kernel } = frame.facts.context;
   const block = frame.facts.block.value;
   const grid = kernel === null ? null : gridFact(kernel, frame.facts.program, options).value;
   for (const guard of guards) {
     for (const axis of guard.sources.thread) {
-      let extent = extentOf(guard, frame);
+      const written = extentOf(guard, frame);
+      let extent = written === null ? null : written + (guard.inclusive ? 1 : 0);
       // One axis alone: a linear index over the whole grid.
-      if (extent !== null && block !== null && grid !== null && guard.sources.thread.size === 1) extent = Math.min(extent, block[axis] * grid[axis]);
-      if (!edges.has(axis)) edges.set(axis, extent);
+      if (extent !== null && block !== null && grid !== null && guard.sources.block && guard.sources.thread.size === 1) extent = Math.min(extent, block[axis] * grid[axis]);
+      if (!edges.has(axis)) edges.set(axis, { axis, extent, blocks: grid?.[axis] ?? null, inBlock: !guard.sources.block });
     }
   }
-  return [...edges].map(([axis, extent]) => ({ axis, extent }));
+  return [...edges.values()];
 }
 
 function extentOf(guard: Guard, frame: Frame): number | null {

@@ -1,5 +1,8 @@
 /** Where a command's results and messages go, and what its exit code becomes. */
+import { isTooDeep } from '../project/errors.js';
 import { EXIT, winningCode, type ExitCode } from './exit-codes.js';
+
+export const TOO_DEEP = 'not analysed: text or calls are nested too deeply';
 
 export interface ConsoleOptions {
   readonly quiet: boolean;
@@ -57,6 +60,13 @@ export class Console {
 
   /** A fault of divmod itself: one line, the stack only with `--debug`. */
   fault(where: string, error: unknown): void {
+    if (isTooDeep(error)) {
+      // A limit, not a fault: what was left out makes the run incomplete.
+      this.holds(EXIT.incomplete);
+      this.problem(`${where === '' ? '' : `${where}: `}${TOO_DEEP}`);
+      if (this.options.debug && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+      return;
+    }
     this.holds(EXIT.internal);
     const message = error instanceof Error ? error.message : String(error);
     this.problem(`internal error${where === '' ? '' : ` in ${where}`}: ${message.split('\n')[0] ?? ''}${this.options.debug ? '' : ' (--debug shows more)'}`);

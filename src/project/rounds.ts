@@ -13,6 +13,7 @@ import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
 import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
+import { isTooDeep } from './errors.js';
 import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
 import type { InternalFault } from './session.js';
 import type { TransformRequest } from './transform-spec.js';
@@ -100,6 +101,10 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         path: workspace.shownPath(unit.source.realPath), line: kernel.problems[0]?.line ?? unit.source.line(kernel.span.start), name: kernel.name,
         message: kernel.problems[0]?.message ?? 'not understood',
       }));
+      // Parts that were left out of kernels that were understood otherwise.
+      notUnderstood = [...notUnderstood, ...asked.filter(({ kernel }) => kernel.understood).flatMap(({ unit, kernel }) => kernel.problems.map((problem) => ({
+        path: workspace.shownPath(unit.source.realPath), line: problem.line, name: '', message: `${kernel.name}: ${problem.message}`,
+      })))];
       notUnderstood = [...notUnderstood, ...group.flatMap((file) => textNotUnderstood(workspace, program.units.get(file.realPath)))];
     }
     const plan = new EditPlan();
@@ -233,6 +238,8 @@ function* candidatesOf(
       }
     }
   } catch (error) {
+    // What the analysis has kept may be half made: nothing more is asked of it.
+    if (isTooDeep(error)) throw error;
     faults.push({ path: workspace.shownPath(unit.source.realPath), where: fn.name, error });
   }
 }

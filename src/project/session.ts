@@ -12,6 +12,7 @@ import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { readCompileCommands, startEngine } from './engine.js';
 import type { InputFile } from './files.js';
+import { isTooDeep } from './errors.js';
 import { checkKernelNames, kernelsOf, nameMatcher } from './scope.js';
 import { withShownPaths } from './shown-paths.js';
 import type { Settings } from './settings.js';
@@ -129,6 +130,8 @@ export class Session {
           yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions, probabilities }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
         } catch (error) {
           this.faults.push({ path: file.path, where: 'audit', error });
+          // What the analysis has kept may be half made: nothing more is asked of it.
+          if (isTooDeep(error)) break;
         }
       }
     }

@@ -102,6 +102,20 @@ export function parsePairs(items: readonly string[], what: string, bare: string 
   return map;
 }
 
+/** `p@LINE=0.03` and `trip@LINE=64`. Throws `UsageError` for what would have no effect. */
+export function parseAssumptions(items: readonly string[], what: string): ReadonlyMap<string, string> {
+  const map = parsePairs(items, what, null);
+  for (const [key, value] of map) {
+    const wrong = (expected: string): never => { throw new UsageError(`${what}: "${key}=${value}": ${expected}`); };
+    const kind = /^(p|trip)@[1-9]\d*$/.exec(key)?.[1];
+    const number = value.trim().endsWith('%') ? Number(value.trim().slice(0, -1)) / 100 : Number(value);
+    if (kind === undefined) wrong('expected p@LINE=SHARE or trip@LINE=COUNT');
+    else if (kind === 'p' && !(value.trim() !== '' && number >= 0 && number <= 1)) wrong('a share lies between 0 and 1');
+    else if (kind === 'trip' && !/^\d+$/.test(value.trim())) wrong('a trip count is a whole number');
+  }
+  return map;
+}
+
 /** Checks one raw value against the table. Throws `UsageError`; `where` begins the message. */
 export function checkValue(name: SettingName, value: unknown, where: string): RawValue {
   const { kind } = SETTINGS[name];
@@ -183,7 +197,7 @@ export function resolveSettings(layers: readonly Layer[]): { readonly settings: 
     deny: strings('deny'),
     block: block === null ? null : parseBlock(block, 'block'),
     grid: grid === null ? null : parseShape(grid, 'grid'),
-    assume: parsePairs(strings('assume'), 'assume', null),
+    assume: parseAssumptions(strings('assume'), origins.get('assume') === 'command line' ? '--assume' : 'assume'),
     includeDirs: strings('includeDirs'),
     define: parsePairs(strings('define'), 'define', '1'),
     compileCommands: text('compileCommands'),

@@ -44,7 +44,7 @@ function branchText(kernel: string, finding: BranchFinding, style: Style): strin
   if (finding.class !== 'unknown') {
     out.push(`  diverges in ${share(divergence.rate)} of the warps that arrive; true for ${share(divergence.p)} of the threads (${divergence.origin})`);
     for (const arm of cost.arms) out.push(`  arm ${arm.label}: ${quantity(arm.instructions)} instructions, run by ${share(arm.share)} of the threads`);
-    out.push(`  overhead ${quantity(cost.overhead)} instructions, efficiency ${share(cost.efficiency)}, ${quantity(cost.lostSlots)} issue slots lost (${cost.provider} model${cost.predicated ? ', most likely predicated' : ''})`);
+    out.push(`  overhead ${cost.overhead.toFixed(2)} times the longest arm, efficiency ${share(cost.efficiency)}, ${quantity(cost.lostSlots)} issue slots lost (${cost.provider} model${cost.predicated ? ', most likely predicated' : ''})`);
   }
   out.push(`  ${finding.advice}: ${finding.reason}`);
   return out;

@@ -111,7 +111,7 @@ function summaryText(files: readonly PlainFile[], style: Style): string[] {
   const { classes, hazards } = summary;
   const parts = (['uniform', 'boundary', 'geometry', 'data', 'unknown'] as const).filter((name) => classes[name] > 0).map((name) => `${classes[name]} ${name}`);
   const out = [style.bold(summary.text) + (parts.length > 0 ? style.dim(`  (${parts.join(', ')})`) : '')];
-  if (summary.toConsider > 0) out.push(`${count(summary.toConsider, 'branch', 'branches')} worth a look; about ${quantity(summary.lostSlots)} issue slots lost per warp in all`);
+  if (summary.toConsider > 0) out.push(`${count(summary.toConsider, 'branch', 'branches')} worth a look; all branches together lose about ${quantity(summary.lostSlots)} issue slots per warp`);
   const found = (['error', 'caution', 'note'] as const).filter((severity) => hazards[severity] > 0).map((severity) => count(hazards[severity], severity));
   if (found.length > 0) out.push(`hazards: ${found.join(', ')}`);
   return out;

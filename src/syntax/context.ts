@@ -139,6 +139,15 @@ export class Lowering {
     (this.fn?.problems ?? this.unit.problems).push(problem);
   }
 
+  /** Says, once per line, that text beyond a limit was left out; gives the reason back. */
+  leftOut(node: Cst, reason: string): string {
+    const problems = this.fn?.problems ?? this.unit.problems;
+    const line = this.unit.source.line(Math.min(this.override?.start ?? node.start, this.unit.source.text.length));
+    const message = `left out: ${reason}`;
+    if (!problems.some((problem) => problem.line === line && problem.message === message)) problems.push({ line, message });
+    return reason;
+  }
+
   opaque(node: Cst, reason: string, type: Type = UNKNOWN): OpaqueExpr {
     return { kind: 'opaque', span: this.span(node), type, reason };
   }

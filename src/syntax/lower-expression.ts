@@ -68,7 +68,7 @@ function patched(text: string, start: number, patches: readonly Patch[]): string
 
 /** An expression inside another one. */
 export function expression(ctx: Lowering, node: Cst): Expr {
-  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, ctx.leftOut(node, 'nested too deeply'));
   ctx.depth++;
   const result = dispatch(ctx, node);
   ctx.depth--;
@@ -185,7 +185,7 @@ function lowerParen(ctx: Lowering, node: Cst): Expr {
   }
   if (inner === undefined) return ctx.opaque(node, 'empty parentheses');
   if (inner.type === 'compound_statement') return ctx.opaque(node, 'statement expression');
-  if (levels.length + ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  if (levels.length + ctx.depth > MAX_DEPTH) return ctx.opaque(node, ctx.leftOut(node, 'nested too deeply'));
   let result = expression(ctx, inner);
   for (let i = levels.length - 1; i >= 0; i--) {
     const level = levels[i];
@@ -203,7 +203,7 @@ function lowerComma(ctx: Lowering, node: Cst): Expr {
     rest = fieldChild(rest, 'right');
   }
   if (rest !== null) parts.push(rest);
-  if (parts.length > MAX_CHAIN) return ctx.opaque(node, 'chain too long');
+  if (parts.length > MAX_CHAIN) return ctx.opaque(node, ctx.leftOut(node, 'chain too long'));
   const [first, ...others] = parts;
   if (first === undefined) return ctx.opaque(node, 'empty expression');
   let result = expression(ctx, first);
@@ -275,7 +275,7 @@ function lowerCompoundLiteral(ctx: Lowering, node: Cst): Expr {
 
 /** `{ a, b }` that initialises something of a known type. */
 export function lowerInitList(ctx: Lowering, node: Cst, type: Type): Expr {
-  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, 'nested too deeply');
+  if (ctx.depth > MAX_DEPTH) return ctx.opaque(node, ctx.leftOut(node, 'nested too deeply'));
   if (node.pending >= 0) return ctx.opaque(node, 'long initialiser', type);
   const target = unqualified(stripReference(type));
   const elements: Expr[] = [];

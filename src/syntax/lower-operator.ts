@@ -31,7 +31,7 @@ export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr 
     links.push({ node: current, operator, right });
     current = left;
   }
-  if (links.length > limit) return ctx.opaque(node, 'chain too long');
+  if (links.length > limit) return ctx.opaque(node, ctx.leftOut(node, 'chain too long'));
   let result = expression(ctx, current);
   for (let i = links.length - 1; i >= 0; i--) {
     const link = links[i];

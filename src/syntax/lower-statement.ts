@@ -46,7 +46,7 @@ export function lowerStatements(ctx: Lowering, nodes: readonly Cst[], from: numb
 
 /** One statement; null for what is none (directives, comments). `before` is where the previous statement ended. */
 export function lowerStatement(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], before: number): Stmt | null {
-  if (ctx.depth > MAX_DEPTH) return ctx.opaqueStmt(node, 'nested too deeply');
+  if (ctx.depth > MAX_DEPTH) return ctx.opaqueStmt(node, ctx.leftOut(node, 'nested too deeply'));
   ctx.depth++;
   const result = dispatch(ctx, node, pragmas, before);
   ctx.depth--;
@@ -202,7 +202,7 @@ function lowerIf(ctx: Lowering, node: Cst): Stmt {
     if (rest?.type !== 'if_statement') break;
     current = rest;
   }
-  if (branches.length > MAX_ELSE_IF) return ctx.opaqueStmt(node, 'chain too long');
+  if (branches.length > MAX_ELSE_IF) return ctx.opaqueStmt(node, ctx.leftOut(node, 'chain too long'));
   return lowerBranch(ctx, branches, 0);
 }
 

@@ -1,10 +1,10 @@
 /** `divmod audit`. */
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../../project/errors.js';
+import { isTooDeep, UsageError } from '../../project/errors.js';
 import type { PlainFile } from '../../project/plain-audit.js';
 import type { AuditRequest, Session } from '../../project/session.js';
 import type { Settings } from '../../project/settings.js';
-import { breathe } from '../console.js';
+import { breathe, TOO_DEEP } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { checkFailOn, offends } from '../fail-on.js';
@@ -37,6 +37,11 @@ export const auditCommand = command({
     const jobs = isSet(argv, 'simulate') || opened.stdin ? 1 : settings.jobs ?? 1;
     files.push(...(jobs > 1 && project.groups.length > 1 ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings))));
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
+    const answered = new Set(files.map((file) => file.path));
+    for (const { path } of project.files) {
+      const deep = project.faults.some((fault) => isTooDeep(fault.error));
+      if (!answered.has(path)) files.push({ path, status: 'failed', problems: [{ line: 0, message: deep ? TOO_DEEP : 'the analysis failed' }], kernels: [] });
+    }
     files.sort(inputOrder(project.files.map((file) => file.path)));
     timing.mark('audit');
 
