@@ -39,6 +39,18 @@ describe('control flow per lane', () => {
     }));
   });
 
+  test('?: of void arms runs the arm of each lane for its effects', () => {
+    const r = run(`__device__ void up(int &c) { c += 2; }
+    __global__ void k(int* y) {
+      int t = threadIdx.x, c = 0;
+      t < 8 ? (void)c++ : (void)c--;
+      t % 2 == 0 ? up(c) : (void)0;
+      y[t] = c;
+    }`);
+    clean(r);
+    expect(contents(r, 'y', 32)).toEqual(range(32).map((t) => (t < 8 ? 1 : -1) + (t % 2 === 0 ? 2 : 0)));
+  });
+
   test('switch with fall-through, default in the middle, break and return', () => {
     const r = run(`__global__ void k(int* y) {
       int t = threadIdx.x, s = 0;

@@ -326,6 +326,12 @@ function conditional(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditional
   if (branch !== null) ctx.lane(branchNote(ctx, branch).replaceAll('$C', condition.js));
   const a = ctx.captureLane(() => expression(ctx, e.then));
   const b = ctx.captureLane(() => expression(ctx, e.else));
+  if (a.value.t.k === 'void' && b.value.t.k === 'void') {
+    // An arm's own expression, if it left one, is evaluated for what it does.
+    const arm = (one: typeof a): string => `${one.text}${one.value.js === '' ? '' : `${one.value.js};`}`;
+    ctx.lane(`if(${condition.js}){${arm(a)}}else{${arm(b)}}`);
+    return { t: VOID, js: '' };
+  }
   const t = joined(ctx, a.value, b.value, e);
   if (a.text === '' && b.text === '') return { t, js: `(${condition.js}?${convert(decay(a.value), t)}:${convert(decay(b.value), t)})` };
   const name = ctx.fresh('t');
