@@ -45,7 +45,7 @@ function judge(call: Collective, users: readonly Collective[], sites: number): F
     return users.length === 0 && !countsLanes(call) ? null : say('note', 'the lanes that happen to be together act as one group; right as long as the result does not depend on how the warp was cut', 'mask-activemask-opportunistic');
   }
   if (use === 'value') return say('caution', 'the answer depends on which lanes happen to be together');
-  if (users.length > 0 && users.every((user) => user.name.startsWith('__match')) && sites === 1) {
+  if (users.length > 0 && users.every((user) => user.name.startsWith('__match'))) {
     return say('note', 'the lanes that happen to be together act as one group; right as long as the result does not depend on how the warp was cut', 'mask-activemask-opportunistic');
   }
   if (users.some((user) => user.name === '__syncwarp')) return say('caution', 'waits for the lanes that happen to be together, which need not be those that should be');
