@@ -114,6 +114,13 @@ describe('words', () => {
   });
 });
 
+test('bare carriage returns for line ends: said, since a comment takes the rest of the file with it', () => {
+  const cwd = folderWith({ 'old.cu': `// one line\n${good}`.replace(/\n/g, '\r') });
+  const result = divmod(['audit', '--format', 'json', 'old.cu'], { cwd });
+  expect(result.code).toBe(3);
+  expect(result.stderr).toContain('carriage returns');
+});
+
 describe('limits', () => {
   const deep: Readonly<Record<string, string>> = {
     'blocks': `${'{'.repeat(2000)}if (i > n) a[i] = 1;${'}'.repeat(2000)}`,

@@ -292,7 +292,7 @@ class Loader {
     state.kernels.sort((a, b) => a.span.start - b.span.start);
     state.launches.sort((a, b) => a.span.start - b.span.start);
     state.hiddenKernels.push(...findHiddenKernels(state));
-    state.problems.push(...lostKernels(state));
+    state.problems.push(...lostKernels(state), ...bareReturns(state.source));
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
@@ -318,6 +318,12 @@ const LARGE_HEADER = 60_000;
 
 function isLargeHostHeader(source: SourceFile): boolean {
   return source.text.length > LARGE_HEADER && !/__(?:global|device|host|shared|constant)__|<<</.test(source.text);
+}
+
+/** Line ends of old Macintoshes: a comment or a directive would take the rest of the file with it. */
+function bareReturns(source: SourceFile): Problem[] {
+  const at = source.text.indexOf('\r');
+  return at < 0 || source.text.includes('\n') || at === source.text.length - 1 ? [] : [{ line: 1, message: 'lines end in bare carriage returns, which are not read as line ends' }];
 }
 
 /** A `__global__` that no function came of (an unclosed brace swallows the rest of a file): said aloud, never passed over. */

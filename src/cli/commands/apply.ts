@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../project/errors.js';
 import type { SiteResult } from '../../project/rounds.js';
+import { nothingThere } from '../../project/nothing-there.js';
 import type { Project } from '../../project/project.js';
 import type { Verification } from '../../project/simulation.js';
 import type { SourceView } from '../../report/simulation.js';
@@ -53,7 +54,7 @@ export const applyCommand = command({
     const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses }, breathe);
     timing.mark('apply');
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
-    const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : [nothingAt(project, settings.transform, at)];
+    const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : nothingAt(project, settings.transform, at);
     const diff = project.diffBytes();
 
     let verifications: readonly Verification[] | null = null;
@@ -103,25 +104,17 @@ export const applyCommand = command({
   },
 });
 
-/** Asked for one line, and no transform has a site there: that is said as a refusal, not passed over. */
-function nothingAt(project: Project, transforms: readonly string[], at: number): SiteResult {
-  const file = project.files[0];
-  const names = transforms.join(',');
-  return {
-    path: file?.path ?? '', realPath: file?.realPath ?? '', transform: names, variant: null, kernel: '', function: '', line: at, summary: `no site of ${names} on line ${at}`,
-    status: 'refused', estimate: null, reason: null, diff: Buffer.alloc(0), round: 1, sequence: 0,
-    obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${names} treats: ${whatIsThere(project, at)}`, remedy: `divmod transforms ${names.split(/[,:]/)[0] ?? ''} shows the shape` }],
-  };
-}
-
-/** What the audit knows about a line on which no transform found its shape. */
-function whatIsThere(project: Project, line: number): string {
-  const findings = project.audit().flatMap((file) => file.kernels.flatMap((kernel) => kernel.branches)).filter((branch) => branch.line === line);
-  const [first] = findings;
-  if (first === undefined) return 'no branch of a kernel stands there';
-  const alone = findings.every((branch) => branch.facts.loops(branch.site.node).length === 0);
-  const condition = first.condition.replace(/\s+/g, ' ');
-  return `${first.kind} on \`${condition.length > 60 ? `${condition.slice(0, 57)}…` : condition}\` (${first.class}, scope ${first.scope}) stands in ${alone ? 'no loop' : 'a loop, but not in a form that it treats'}`;
+/** Asked for one line, and no transform has a site there: that is said as a refusal of each, not passed over. */
+function nothingAt(project: Project, transforms: readonly string[], at: number): SiteResult[] {
+  return [...new Set(transforms.flatMap((spec) => spec.split(',')))].map((spec) => {
+    const [name = spec] = spec.split(':');
+    const there = nothingThere(project, name, at);
+    return {
+      path: there.path, realPath: there.realPath, transform: spec, variant: null, kernel: there.kernel, function: there.function, line: at, summary: `no site of ${spec} on line ${at}`,
+      status: 'refused', estimate: null, reason: null, diff: Buffer.alloc(0), round: 1, sequence: 0,
+      obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${spec} treats: ${there.text}`, remedy: `divmod transforms ${name} shows the shape` }],
+    };
+  });
 }
 
 async function viewOf(project: Project, verifications: readonly Verification[]): Promise<SourceView> {
