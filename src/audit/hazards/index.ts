@@ -35,7 +35,7 @@ export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: Ana
   const known = block.value ?? options.block ?? null;
   const shapes = known !== null ? [known] : launched.length > 0 ? launched : usualShapes(facts);
   const tries = shapes.map((shape) => {
-    const tried = createAnalysis(analysis.program, { ...options, block: shape, trustSharedLoads: true });
+    const tried = inFavourableLight(analysis, options, shape);
     return new Map(inOneShape(tried.kernel(facts.function), tried).map((hazard) => [keyOf(hazard), hazard]));
   });
   // The hazard as it is seen in favourable light: its reasons are those that stand.
@@ -53,6 +53,22 @@ export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: Ana
 }
 
 const MAX_SHAPES = 4;
+
+const favourable = new WeakMap<Analysis, WeakMap<AnalysisOptions, Map<string, Analysis>>>();
+
+/** The analysis of the same program in which the block has this shape; the kernels of a run share it, and what it knows of their callees. */
+function inFavourableLight(analysis: Analysis, options: AnalysisOptions, shape: BlockShape): Analysis {
+  let ofOptions = favourable.get(analysis);
+  if (ofOptions === undefined) favourable.set(analysis, ofOptions = new WeakMap());
+  let ofShapes = ofOptions.get(options);
+  if (ofShapes === undefined) ofOptions.set(options, ofShapes = new Map());
+  const key = `${shape.x} ${shape.y} ${shape.z}`;
+  const known = ofShapes.get(key);
+  if (known !== undefined) return known;
+  const made = createAnalysis(analysis.program, { ...options, block: shape, trustSharedLoads: true });
+  ofShapes.set(key, made);
+  return made;
+}
 
 function keyOf(hazard: Hazard): string {
   return `${hazard.id}\0${hazard.path}\0${hazard.line}\0${hazard.column}`;
