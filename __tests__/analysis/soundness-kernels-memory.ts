@@ -4,6 +4,18 @@ import { div, u } from './lockstep.js';
 
 export const MEMORY: readonly Specimen[] = [
   {
+    name: 'a variable written through a pointer to its pointer', source: 'int v = 3; int *p = &v; int **pp = &p; **pp = threadIdx.x; if (v > 5) out[0] = 1;', never: [0],
+    *model(t) { t.c(0, t.x > 5); },
+  },
+  {
+    name: 'a variable written through a reference to its pointer', source: 'int v = 3; int *p = &v; int *&r = p; *r = threadIdx.x; if (v > 5) out[0] = 1;', never: [0],
+    *model(t) { t.c(0, t.x > 5); },
+  },
+  {
+    name: 'a variable written through a pointer in a record that is pointed to', source: 'struct Holder { int *p; }; int v = 3; Holder h; h.p = &v; Holder *q = &h; *q->p = threadIdx.x; if (v > 5) out[0] = 1;', never: [0],
+    *model(t) { t.c(0, t.x > 5); },
+  },
+  {
     name: 'uniform load from read-only memory', source: 'if (data[blockIdx.x] > 5) out[0] = 1;', atLeast: { 0: 'block' },
     *model(t) { t.c(0, (t.g.data[t.b] ?? 0) > 5); },
   },

@@ -78,18 +78,14 @@ export function loadTaint(lvalue: Expr, state: Uniformity): number {
 /** The value at an address with a known element. `load` is the lvalue, or the call of a loading built-in. */
 export function loaded(load: Expr, address: number, state: Uniformity): number {
   if ((address & LOCAL) !== 0) {
-    // The thread's own object: its contents came with the pointer. A pointer found there may lead anywhere.
+    // The thread's own object: its contents came with the pointer. A pointer found there may lead anywhere, to another of its objects too.
     const contents = (address & ~LOCAL) | state.localStore;
-    return load.type.kind === 'pointer' || load.type.kind === 'record' || load.type.kind === 'unknown' ? contents | (pointerInside(load) ? UNKNOWN : CONSTANT) : contents;
+    return load.type.kind === 'pointer' ? contents | UNKNOWN | LOCAL : contents;
   }
   // What varies with the address is data, whatever the address came from.
   if (isLane(address)) return (address & ~GEOMETRY_BIT) | DATA;
   const scope = stableScope(load, scopeOf(address), state.env);
   return address | scope;
-}
-
-function pointerInside(load: Expr): boolean {
-  return load.type.kind === 'pointer';
 }
 
 const WANTED: readonly Scope[] = ['grid', 'block', 'warp'];

@@ -13,6 +13,7 @@
  * A callee is solved once for each combination of its arguments' elements in a kernel. Not handled: recursion (unknown), values
  * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
  */
+import { valueType } from './lvalues.js';
 import { structureOf, type Structure } from './structure.js';
 import { defUseOf } from './def-use-builder.js';
 import type { DefUse, Value } from './def-use.js';
@@ -144,7 +145,8 @@ export class Uniformity {
       // It changes from round to round: no constant, though all threads of the grid may agree in each round.
       case 'head': return this.joinValues(value.inputs) | GRID;
       case 'exit': return this.joinValues(value.inputs) | this.exitTaint(value.loop);
-      case 'alias': return this.joinValues(value.inputs) & ~LOCAL;
+      // A reference to a number is no address; one to a pointer, or to what may hold one, carries it.
+      case 'alias': return isNumber(value.decl) ? this.joinValues(value.inputs) & ~LOCAL : this.joinValues(value.inputs);
       case 'output': return outputTaint(value.call, value.output, value.previous < 0 ? CONSTANT : this.valueTaint(value.previous), this);
       case 'unknown': return UNKNOWN;
       case 'cell': {
@@ -267,6 +269,11 @@ export class Uniformity {
   call(expr: Expr & { kind: 'call' }): number {
     return callTaint(expr, this);
   }
+}
+
+function isNumber(decl: Variable): boolean {
+  const type = valueType(decl.type);
+  return type.kind === 'bool' || type.kind === 'int' || type.kind === 'float' || type.kind === 'enum';
 }
 
 function callStores(call: Expr & { kind: 'call' }, state: Uniformity): number {
