@@ -121,6 +121,17 @@ test('bare carriage returns for line ends: said, since a comment takes the rest 
   expect(result.stderr).toContain('carriage returns');
 });
 
+test.each([
+  ['a conditional that nothing ends', `${good}#if A\n__global__ void lost(int *a) { if (a[threadIdx.x]) a[0] = 1; }\n`, /#if. without .#endif/],
+  ['a device function that does not parse', `__device__ int helper(int a) { if (a > 3) { return a +* ; } return 2 }\n__global__ void k(int *x) { x[0] = helper(threadIdx.x); }\n`, /./],
+])('%s makes the audit incomplete', (_, text, message) => {
+  const result = divmod(['audit', '--format', 'json', 'k.cu'], { cwd: folderWith({ 'k.cu': text }) });
+  expect(result.code).toBe(3);
+  const audit = JSON.parse(result.stdout) as { files: { status: string; problems: { message: string }[] }[] };
+  expect(audit.files[0]?.status).toBe('partial');
+  expect(audit.files[0]?.problems[0]?.message).toMatch(message);
+});
+
 describe('limits', () => {
   const deep: Readonly<Record<string, string>> = {
     'blocks': `${'{'.repeat(2000)}if (i > n) a[i] = 1;${'}'.repeat(2000)}`,

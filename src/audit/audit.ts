@@ -52,11 +52,16 @@ export function auditFile(unit: Unit, analysis: Analysis, options: AuditOptions 
   const kernels: KernelAudit[] = [];
   const problems: Problem[] = [...unit.problems];
   const accepts = options.kernel ?? ((): boolean => true);
+  const note = (found: readonly Problem[]): void => {
+    for (const problem of found) if (!problems.some((other) => other.line === problem.line && other.message === problem.message)) problems.push(problem);
+  };
   for (const kernel of unit.kernels) {
     if (kernel.body === null || !accepts(kernel.name)) continue;
     kernels.push(auditKernel(kernel, unit, analysis, options));
-    for (const problem of kernel.problems) if (!problems.some((other) => other.line === problem.line && other.message === problem.message)) problems.push(problem);
+    note(kernel.problems);
   }
+  // What a device function holds that was not understood is missing from the verdicts of every kernel that calls it.
+  for (const fn of unit.functions) if (fn.qualifiers.device && !fn.qualifiers.global) note(fn.problems);
   for (const hidden of unit.hiddenKernels) problems.push({ line: hidden.line, message: `kernel \`${hidden.name}\` stands in the macro \`${hidden.macro}\` and was not analysed` });
   const partial = problems.length > 0 || kernels.some((kernel) => !kernel.understood);
   return { path: unit.source.path, status: partial ? 'partial' : 'ok', problems: problems.sort((a, b) => a.line - b.line), kernels };

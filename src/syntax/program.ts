@@ -292,7 +292,7 @@ class Loader {
     state.kernels.sort((a, b) => a.span.start - b.span.start);
     state.launches.sort((a, b) => a.span.start - b.span.start);
     state.hiddenKernels.push(...findHiddenKernels(state));
-    state.problems.push(...lostKernels(state), ...bareReturns(state.source));
+    state.problems.push(...lostKernels(state), ...bareReturns(state.source), ...openConditionals(state.source));
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
@@ -324,6 +324,17 @@ function isLargeHostHeader(source: SourceFile): boolean {
 function bareReturns(source: SourceFile): Problem[] {
   const at = source.text.indexOf('\r');
   return at < 0 || source.text.includes('\n') || at === source.text.length - 1 ? [] : [{ line: 1, message: 'lines end in bare carriage returns, which are not read as line ends' }];
+}
+
+/** A conditional that nothing ends takes the rest of the file with it if its condition does not hold. */
+function openConditionals(source: SourceFile): Problem[] {
+  const open: number[] = [];
+  for (const { kind, start } of source.directives) {
+    if (kind === 'if' || kind === 'ifdef' || kind === 'ifndef') open.push(start);
+    else if (kind === 'endif') open.pop();
+  }
+  const [first] = open;
+  return first === undefined ? [] : [{ line: source.line(first), message: '`#if` without `#endif`' }];
 }
 
 /** A `__global__` that no function came of (an unclosed brace swallows the rest of a file): said aloud, never passed over. */
