@@ -112,8 +112,9 @@ function withoutHoles(source: SourceFile, text: string, holes: { readonly start:
     const inside = directives[directive];
     if (inside !== undefined && inside.start < start && start < inside.end) continue;
     result += text.slice(at, start);
-    // Lines do not matter to the parser's offsets, but a directive after the hole must begin a line.
-    result += spaces(end - start);
+    // Lines do not matter to the parser's offsets, but a directive right behind the hole must begin a line.
+    const line = text.indexOf('\n', start);
+    result += line >= 0 && line < end ? `\n${spaces(end - start - 1)}` : spaces(end - start);
     at = end;
   }
   return result + text.slice(at);
