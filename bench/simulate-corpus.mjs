@@ -2,9 +2,10 @@
 /**
  * What share of the kernels of a folder can the simulator run to the end with lazy memory, and what stops the rest, by frequency.
  *
- *   node bench/simulate-corpus.mjs FOLDER [--shard 0/1] [--seconds 5] [--json FILE]
+ *   node bench/simulate-corpus.mjs FOLDER [--shard 0/1] [--seconds 5] [--include FOLDER]... [--json FILE]
  *
- * Each kernel runs once, over two blocks of the shape it is launched with (128 threads if that is not known). A file is loaded with what it
+ * Each kernel runs once, over two blocks of the shape it is launched with (128 threads if that is not known), with sizes of 1000; where that
+ * takes longer than the time given (nested loops over sizes), with 100, then with 33. A file is loaded with what it
  * includes; programs of several files are loaded together, folder by folder.
  */
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { initParser, loadProgram } from '../dist/src/syntax/index.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { shard: { type: 'string', default: '0/1' }, seconds: { type: 'string', default: '5' }, json: { type: 'string' } },
+  options: { shard: { type: 'string', default: '0/1' }, seconds: { type: 'string', default: '5' }, include: { type: 'string', multiple: true, default: [] }, json: { type: 'string' } },
 });
 const root = path.resolve(positionals[0] ?? '.');
 const [shard, shards] = values.shard.split('/').map(Number);
@@ -35,7 +36,7 @@ const kindOf = (reason) => reason.replaceAll(/`[^`]*`|'[^']*'|"[^"]*"/g, '…').
 
 [...folders].forEach(([, files], index) => {
   if (index % shards !== shard) return;
-  const program = loadProgram(files, {});
+  const program = loadProgram(files, { includeDirs: values.include.map((folder) => path.resolve(folder)) });
   const analysis = createAnalysis(program);
   for (const file of files) {
     const unit = program.units.get(file);
@@ -44,7 +45,11 @@ const kindOf = (reason) => reason.replaceAll(/`[^`]*`|'[^']*'|"[^"]*"/g, '…').
       try {
         const shape = kernel.body === null ? null : analysis.kernel(kernel).block.value;
         const block = shape === null ? [128, 1, 1] : [shape.x, shape.y, shape.z];
-        const result = simulate(program, kernel, { grid: [2, 1, 1], block, sharedBytes: null }, { seed: 1, arguments: new Map(), size: 1000 }, { timeBudget: Number(values.seconds) * 1000 });
+        let result = null;
+        for (const size of [1000, 100, 33]) {
+          result = simulate(program, kernel, { grid: [2, 1, 1], block, sharedBytes: null }, { seed: 1, arguments: new Map(), size }, { timeBudget: Number(values.seconds) * 1000 });
+          if (result.status !== 'aborted' || result.reason !== 'time-budget') break;
+        }
         if (result.status === 'ran') {
           total.ran++;
           if (result.faults.some((f) => f.severity === 'error')) total.withFaults++;

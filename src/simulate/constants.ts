@@ -2,7 +2,7 @@
 import { convert, integer, INT32, INT64, operate, promote, UINT64, wrap, type Integer, type IntegerOperator, type IntegerType } from '../cuda/integers.js';
 import { toInteger } from '../cuda/floats.js';
 import { strip, type EnumeratorDecl, type Expr, type Type } from '../syntax/tree.js';
-import { resolve, type Env } from './resolve.js';
+import { environmentOf, resolve, type Env } from './resolve.js';
 import { alignOf, sizeOf, Unsupported, type Scalar } from './types.js';
 
 /** Integers as bigint, floating values as number. */
@@ -32,8 +32,10 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
       if (decl.kind === 'template-parameter') return env.values.get(decl.name) ?? null;
       if (decl.kind === 'enumerator') return enumerator(decl, env, depth);
       if (decl.kind === 'variable' && decl.init !== null && (decl.constexpr || decl.type.const === true) && decl.space !== 'shared') {
-        const value = go(decl.init);
-        return value === null ? null : castTo(value, decl.type, env);
+        // `Tile<float>::size`: the initialiser is read with that record's template arguments.
+        const inner = e.scope === undefined ? env : scopeEnvironment(e.scope, env);
+        const value = inner === env ? go(decl.init) : evaluate(decl.init, inner, null, depth + 1);
+        return value === null ? null : castTo(value, decl.type, inner);
       }
       return null;
     }
@@ -109,6 +111,16 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
     }
     case 'coordinate': return e.base === 'warpSize' ? of(integer(32n, INT32)) : null;
     default: return null;
+  }
+}
+
+function scopeEnvironment(scope: Type, env: Env): Env {
+  try {
+    const t = resolve(scope, env);
+    return t.k === 'record' ? environmentOf(t.layout) : env;
+  } catch (error) {
+    if (error instanceof Unsupported) return env;
+    throw error;
   }
 }
 

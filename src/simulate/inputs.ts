@@ -190,7 +190,10 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
         give(parameter.name, type, segment.base);
         break;
       }
-      case 'array': case 'reference': case 'void': case 'callable': case 'group': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
+      case 'void': // has no name and is never read
+        give(parameter.name, type, 0);
+        break;
+      case 'array': case 'reference': case 'callable': case 'group': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
     }
   }
   return { values: chosen, arrays: () => makers.map((m) => m()), buffers, scalars };

@@ -1,5 +1,6 @@
 /** From types of the tree to types of the simulator: template arguments put in, array lengths folded, records laid out. */
 import type { EnumeratorDecl, Expr, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
+import { vectorRecord } from '../syntax/vector-types.js';
 import { evaluate, type ConstantValue } from './constants.js';
 import {
   alignOf, BF16, BOOL, callableNumber, F16, F32, F64, pointerTo, sizeOf, typeKey, Unsupported, VOID, type FieldLayout, type RecordLayout, type RecordType, type Scalar, type SimType,
@@ -68,13 +69,26 @@ export function resolve(type: Type, env: Env): SimType {
       if (group !== null) return group;
       const short = SHORT_NAMES.get(type.text.replace(/\bconst\b/g, '').trim());
       if (short !== undefined) return { k: 'scalar', s: short };
+      const vector = libraryVector(type.text);
+      if (vector !== null) return vector;
       throw new Unsupported(`unknown type ${type.text}`, null);
     }
   }
 }
 
 /** Short names that system headers (or HIP's) define and that are not read here. */
-const SHORT_NAMES: ReadonlyMap<string, Scalar> = new Map([['uchar', 'u8'], ['ushort', 'u16'], ['uint', 'u32'], ['ulong', 'u64'], ['u_char', 'u8'], ['u_int', 'u32']]);
+const SHORT_NAMES: ReadonlyMap<string, Scalar> = new Map([['uchar', 'u8'], ['ushort', 'u16'], ['uint', 'u32'], ['ulong', 'u64'], ['u_char', 'u8'], ['u_int', 'u32'], ['cufftReal', 'f32'], ['cufftDoubleReal', 'f64']]);
+
+/** Names that <cuComplex.h> and <cufft.h> give to vector types. */
+const LIBRARY_VECTORS: ReadonlyMap<string, string> = new Map([
+  ['cuComplex', 'float2'], ['cuFloatComplex', 'float2'], ['cuDoubleComplex', 'double2'], ['cufftComplex', 'float2'], ['cufftDoubleComplex', 'double2'],
+]);
+
+function libraryVector(text: string): SimType | null {
+  const name = LIBRARY_VECTORS.get(text.replace(/\b(const|struct)\b/g, '').trim());
+  const decl = name === undefined ? null : vectorRecord(name);
+  return decl === null ? null : { k: 'record', layout: layoutOf(decl, null, EMPTY_ENV) };
+}
 
 /** Types of <cooperative_groups.h>, which is not read: a block, a tile of a fixed number of lanes. */
 function groupNamed(text: string, env: Env): SimType | null {

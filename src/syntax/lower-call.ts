@@ -143,10 +143,15 @@ function callTemplate(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
 }
 
 function callQualified(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
-  const { name, last, found, scopes } = findQualified(ctx, fn);
+  const { name, last, found, scopes, record } = findQualified(ctx, fn);
   const explicit = last.type === 'template_function' || last.type === 'template_type' ? templateArguments(ctx, fieldChild(last, 'arguments')) : null;
   if (found?.kind === 'type') return construct(ctx, node, lowerType(ctx, fn), list);
-  if (found !== null) return callFound(ctx, node, name, found, list, explicit, fn);
+  if (found !== null) {
+    const call = callFound(ctx, node, name, found, list, explicit, fn);
+    if (record === null || call.kind !== 'call' || call.callee.kind !== 'function' || found.kind !== 'functions') return call;
+    const [best] = call.callee.candidates;
+    return { ...call, callee: { ...call.callee, scope: record }, type: best === undefined ? call.type : methodResult(best, call.arguments, record) };
+  }
   const type = lowerType(ctx, fn);
   if (type.kind !== 'unknown' && type.kind !== 'dependent') return construct(ctx, node, type, list);
   const full = [...scopes, name].join('::');

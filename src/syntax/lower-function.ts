@@ -5,10 +5,11 @@ import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { FunctionState, Lowering, Mutable, UnitState } from './context.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { markDefinition } from './lower-overload.js';
-import { lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
+import { lowerArguments } from './lower-call.js';
+import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { lowerCompound } from './lower-statement.js';
 import { Scope, memberScope } from './scope.js';
-import type { Expr, FunctionDecl, RecordDecl, TemplateArgument, TemplateParameterDecl } from './tree.js';
+import type { Expr, FunctionDecl, MemberInitialiser, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
 import { VOID } from './types.js';
 
 export interface FunctionPlace {
@@ -94,13 +95,14 @@ export function declareFunction(
       constexpr: words.has('constexpr'), static: words.has('static'), inline, extern: words.has('extern'),
     },
     parameters: declarator.parameters,
-    returns: functionNode === null ? specifiers.type : type.kind === 'function' ? type.returns : VOID,
+    returns: functionNode === null ? conversionType(ctx, node) ?? specifiers.type : type.kind === 'function' ? type.returns : VOID,
     template: place?.template ?? null, specialises, owner, bounds, body: null, headSpan: ctx.spanBetween(start, headEnd),
     understood: true, problems, directives: directivesIn(ctx.unit, start, node.end), inactive: inactiveIn(ctx, start, node.end),
   };
   if (owner === null || declareIn.kind === 'record') declareIn.declare(decl);
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
+  if (childOfType(node, 'default_method_clause') !== null) decl.defaulted = true;
   if (body === null) {
     if (node.error && decl.qualifiers.global) {
       // What follows the head did not parse as a body: the kernel is known by its name only.
@@ -129,7 +131,30 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: Mutable<Function
     decl.understood = false;
     reportErrors(ctx, node);
   }
+  const list = childOfType(node, 'field_initializer_list');
+  if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
   decl.body = lowerCompound(ctx, body);
+}
+
+/** What `operator T*()` converts to; null if the node is no conversion function. */
+function conversionType(ctx: Lowering, node: Cst): Type | null {
+  const cast = childOfType(node, 'operator_cast');
+  if (cast === null) return null;
+  const type = descriptorType(ctx, cast);
+  return type.kind === 'function' ? type.returns : type;
+}
+
+function memberInitialisers(ctx: Lowering, list: Cst): MemberInitialiser[] {
+  return namedChildren(list).flatMap((node) => {
+    const values = node.children.find((child) => child.type === 'argument_list' || child.type === 'initializer_list');
+    const nameNode = namedChildren(node)[0];
+    if (node.type !== 'field_initializer' || values === undefined || nameNode === undefined) return [];
+    const last = nameNode.type === 'qualified_identifier' ? qualifiedName(ctx, nameNode).last : nameNode;
+    return [{
+      name: ctx.slice(last.type.startsWith('template_') ? fieldChild(last, 'name') ?? last : last), style: values.type === 'argument_list' ? 'paren' as const : 'brace' as const,
+      arguments: lowerArguments(ctx, values), span: ctx.span(node),
+    }];
+  });
 }
 
 /** One problem for each error in the text, five at most. */

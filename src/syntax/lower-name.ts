@@ -7,7 +7,7 @@ import { macroExpression, macroNamed } from './lower-macro.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
-import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, Type, VariableDecl } from './tree.js';
+import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, Type, VariableDecl } from './tree.js';
 import { INT, UINT, UNKNOWN, bindings, dependentType, enumType, stripReference, substitute } from './types.js';
 import { DIM3, UINT3 } from './vector-types.js';
 
@@ -80,7 +80,7 @@ function definitionFirst(decls: readonly FunctionDecl[]): FunctionDecl | null {
 }
 
 /** What a qualified name means, or null. */
-export function findQualified(ctx: Lowering, node: Cst): { readonly name: string; readonly last: Cst; readonly found: Found | null; readonly scopes: readonly string[] } {
+export function findQualified(ctx: Lowering, node: Cst): { readonly name: string; readonly last: Cst; readonly found: Found | null; readonly scopes: readonly string[]; readonly record: RecordType | null } {
   const { prefix, last, scopes } = qualifiedName(ctx, node);
   const nameNode = last.type === 'template_function' || last.type === 'template_type' || last.type === 'template_method' ? fieldChild(last, 'name') ?? last : last;
   const name = ctx.slice(nameNode);
@@ -91,15 +91,15 @@ export function findQualified(ctx: Lowering, node: Cst): { readonly name: string
     const decl = prefix.decl.enumerators.find((e) => e.name === name);
     found = decl === undefined ? null : { kind: 'value', decl, member: null };
   }
-  return { name, last, found, scopes };
+  return { name, last, found, scopes, record: prefix.kind === 'record' && prefix.type.kind === 'record' ? prefix.type : null };
 }
 
 export function lowerQualified(ctx: Lowering, node: Cst): Expr {
-  const { name, found } = findQualified(ctx, node);
+  const { name, found, record } = findQualified(ctx, node);
   if (found !== null && found.kind !== 'type') {
     // `Record::member` outside of an object is a static member or an enumerator.
     if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage !== 'member') {
-      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl };
+      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl, ...(record === null ? {} : { scope: record }) };
     }
     return referTo(ctx, node, name, found);
   }

@@ -17,6 +17,17 @@ export function isDefinition(decl: FunctionDecl): boolean {
   return definitions.has(decl);
 }
 
+const leftOut = new WeakSet<FunctionDecl>();
+
+/** Marks a function that stands in an arm of `#if` that the configuration leaves out: it is looked at, and it is not what a call means if anything else can be. */
+export function markLeftOut(decl: FunctionDecl): void {
+  leftOut.add(decl);
+}
+
+export function isLeftOut(decl: FunctionDecl): boolean {
+  return leftOut.has(decl);
+}
+
 export function admitsArity(decl: FunctionDecl, count: number): boolean {
   const variadic = decl.parameters.some((p) => p.pack);
   const required = decl.parameters.filter((p) => p.default === null && !p.pack).length;

@@ -247,7 +247,7 @@ function qualifiedType(ctx: Lowering, node: Cst): Type {
 
 /** A type-id: specifier and abstract declarator. */
 export function descriptorType(ctx: Lowering, node: Cst): Type {
-  if (node.type !== 'type_descriptor') return lowerType(ctx, node);
+  if (node.type !== 'type_descriptor' && node.type !== 'operator_cast') return lowerType(ctx, node);
   const { type } = lowerSpecifiers(ctx, node);
   const declarator = fieldChild(node, 'declarator');
   return declarator === null ? type : lowerDeclarator(ctx, type, declarator).type;

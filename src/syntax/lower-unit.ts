@@ -8,6 +8,7 @@ import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
 import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerEnum, lowerRecord } from './lower-record.js';
+import { markLeftOut } from './lower-overload.js';
 import { markTemplateVariable } from './scope.js';
 
 /** Host functions shorter than this are lowered even if they launch nothing: launch shapes are computed in them. */
@@ -109,7 +110,11 @@ function lowerItem(ctx: Lowering, node: Cst, before: number): void {
     case 'alias_declaration': lowerAlias(ctx, node, null); return;
     case 'using_declaration': case 'namespace_alias_definition': lowerUsing(ctx, node); return;
     case 'preproc_if': case 'preproc_ifdef':
-      for (const arm of [...preprocessorArms(ctx, node)].sort((a, b) => Number(a.active) - Number(b.active))) lowerItems(ctx, arm.children, arm.node.start);
+      for (const arm of [...preprocessorArms(ctx, node)].sort((a, b) => Number(a.active) - Number(b.active))) {
+        const from = ctx.unit.functions.length;
+        lowerItems(ctx, arm.children, arm.node.start);
+        if (!arm.active) ctx.unit.functions.slice(from).forEach(markLeftOut);
+      }
       return;
     case 'ERROR':
       // Recovery often leaves whole functions inside of the error.

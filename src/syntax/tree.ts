@@ -114,6 +114,10 @@ export interface FunctionDecl extends DeclBase {
   readonly bounds: readonly { readonly name: string; readonly arguments: readonly Expr[] }[];
   /** Null for a declaration, and for a host function that holds nothing of interest (no launch, not small). */
   readonly body: CompoundStmt | null;
+  /** `= default` in place of a body. */
+  readonly defaulted?: true;
+  /** A constructor's `: member(arguments), base{arguments}`, in source order; absent without one. */
+  readonly initialisers?: readonly MemberInitialiser[];
   /** Span of the text before the body: qualifiers, template head, return type, name, parameters. */
   readonly headSpan: Span;
   /** False if an error or missing node lies inside: nothing touches it. */
@@ -124,6 +128,9 @@ export interface FunctionDecl extends DeclBase {
   /** Text taken out because it belongs to a configuration that was not chosen. */
   readonly inactive: readonly { readonly span: Span; readonly condition: string }[];
 }
+
+/** One member, base or (delegating) constructor of a constructor's initialiser list; `name` without template arguments. */
+export interface MemberInitialiser { readonly name: string; readonly style: 'paren' | 'brace'; readonly arguments: readonly Expr[]; readonly span: Span }
 
 export interface RecordDecl extends DeclBase {
   readonly kind: 'record';
@@ -184,6 +191,8 @@ export interface RefExpr extends ExprBase {
   readonly kind: 'ref';
   readonly name: string;
   readonly decl: Decl | null;
+  /** The record before `::`, where its template arguments tell what the member is. */
+  readonly scope?: RecordType;
 }
 
 /** `threadIdx.x`, `blockDim.y`, `warpSize` (axis null), or a bare `threadIdx` (axis null). */
@@ -248,7 +257,7 @@ export interface ConditionalExpr extends ExprBase {
 
 export type Callee =
   /** Overloads that the name and the number of arguments admit; at least one. */
-  | { readonly kind: 'function'; readonly name: string; readonly candidates: readonly FunctionDecl[] }
+  | { readonly kind: 'function'; readonly name: string; readonly candidates: readonly FunctionDecl[]; /** The record before `::` of a static method. */ readonly scope?: RecordType }
   /** A name of the table in `src/cuda/builtins.ts` that no visible declaration hides. */
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'method'; readonly name: string; readonly object: Expr; readonly arrow: boolean; readonly candidates: readonly FunctionDecl[] }

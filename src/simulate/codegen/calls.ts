@@ -1,4 +1,6 @@
 /** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
+import { builtin } from '../../cuda/builtins.js';
+import { isLeftOut } from '../../syntax/lower-overload.js';
 import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
 import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
 import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
@@ -6,19 +8,23 @@ import type { ConstantValue } from '../constants.js';
 import { builtinCall } from './builtin-calls.js';
 import type { FunctionContext, Slot } from './context.js';
 import { expression, staticType } from './expression.js';
-import { initialise } from './construct.js';
+import { initialise, isConstructor } from './construct.js';
 import { groupFunction, groupMethod } from './groups.js';
 import { vectorOperator } from './vector-operators.js';
 import { inlineLambda } from './lambdas.js';
 import { convert, type Val } from './operators.js';
-import { isPlace, materialised, placeOf } from './places.js';
+import { numericLimit } from './numeric-limits.js';
+import { isPlace, load, materialised, placeOf } from './places.js';
 
 /** With `wantPlace` a result of reference type is returned as such. */
 export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'call' }>, _wantPlace: boolean): Val {
   const callee: Callee = e.callee;
   switch (callee.kind) {
     case 'builtin': return builtinCall(ctx, e, callee.name);
-    case 'function': return callFunction(ctx, callee.candidates, e.arguments, e.templateArguments, null, e);
+    case 'function': {
+      if (meansBuiltin(ctx, callee.name, callee.candidates, e)) return builtinCall(ctx, e, callee.name);
+      return callFunction(ctx, callee.candidates, e.arguments, e.templateArguments, null, e, scopeOf(ctx, callee.scope));
+    }
     case 'method': return callMethod(ctx, callee, e);
     case 'value': return callValue(ctx, callee.value, e);
     case 'unknown': {
@@ -26,9 +32,28 @@ export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'c
       if (group !== null) return group;
       const vector = vectorOperator(ctx, e, callee.name);
       if (vector !== null) return vector;
+      const limit = numericLimit(ctx, callee.name);
+      if (limit !== null) return limit;
       return ctx.unsupported(`call of unknown function ${callee.name}`, e.span);
     }
   }
+}
+
+/**
+ * Whether a call whose name a declaration of the program shares means the built-in: overloads of the program stand beside CUDA's, so
+ * where none of them takes these arguments, or all stand in an arm that the configuration leaves out, CUDA's is meant.
+ */
+function meansBuiltin(ctx: FunctionContext, name: string, candidates: readonly FunctionDecl[], e: Extract<Expr, { kind: 'call' }>): boolean {
+  if (builtin(name) === undefined) return false;
+  if (candidates.every(isLeftOut)) return true;
+  const types = e.arguments.map((a) => argumentType(ctx, a));
+  return !candidates.some((c) => match(ctx, c, types, e.templateArguments, null) !== null);
+}
+
+function scopeOf(ctx: FunctionContext, scope: Type | undefined): RecordType | null {
+  if (scope === undefined) return null;
+  const t = resolve(scope, ctx.env);
+  return t.k === 'record' ? t : null;
 }
 
 function callMethod(ctx: FunctionContext, callee: Extract<Callee, { kind: 'method' }>, e: Extract<Expr, { kind: 'call' }>): Val {
@@ -165,10 +190,23 @@ export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<st
   }
 }
 
+/** For a static method that another method of its record calls by its bare name: the caller's template arguments. */
+function ownerEnvironment(decl: FunctionDecl, env: Env): Env {
+  const types = new Map<string, SimType>();
+  const values = new Map<string, ConstantValue>();
+  for (const p of decl.owner?.template ?? []) {
+    const t = env.types.get(p.name);
+    const v = env.values.get(p.name);
+    if (t !== undefined) types.set(p.name, t);
+    if (v !== undefined) values.set(p.name, v);
+  }
+  return { types, values };
+}
+
 function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null): Match | null {
   if (args.length > decl.parameters.length && decl.parameters.at(-1)?.pack !== true) return null;
   for (let i = args.length; i < decl.parameters.length; i++) if (decl.parameters[i]?.default === null && decl.parameters[i]?.pack !== true) return null;
-  let env: Env = owner !== null ? environmentOf(owner.layout) : { types: new Map(), values: new Map() };
+  let env: Env = owner !== null ? environmentOf(owner.layout) : ownerEnvironment(decl, ctx.env);
   let score = 0;
   if (decl.template !== null) {
     const names = new Set(decl.template.map((p) => p.name));
@@ -260,9 +298,9 @@ function callableSlot(ctx: FunctionContext, e: Expr): Slot | null {
 
 export function callFunction(
   ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null,
-  self: { readonly array: string; readonly t: SimType } | null, at: Expr,
+  self: { readonly array: string; readonly t: SimType } | null, at: Expr, scope: RecordType | null = null,
 ): Val {
-  const owner = self !== null && self.t.k === 'record' ? self.t : null;
+  const owner = self !== null && self.t.k === 'record' ? self.t : scope;
   const { decl, env } = choose(ctx, candidates, args, explicit, owner, at);
   if (decl.qualifiers.global) return ctx.unsupported(`kernel ${decl.name} called as a function`, at.span);
   if (decl.parameters.some((p) => p.pack)) return ctx.unsupported('a parameter pack', at.span);
@@ -294,6 +332,7 @@ export function callFunction(
 /** A fresh array with the argument's values (or addresses), which the callee owns. */
 function argument(ctx: FunctionContext, given: Expr | undefined, parameter: ParameterDecl, type: SimType, env: Env, at: Expr): string {
   const array = ctx.array(type);
+  if (type.k === 'void') return array; // a parameter without a name, of a type that is not known here
   if (given === undefined) {
     if (parameter.default === null) return ctx.unsupported(`missing argument ${parameter.name}`, at.span);
     const outer = ctx.env;
@@ -333,13 +372,38 @@ export function valueFor(ctx: FunctionContext, given: Expr, type: SimType, param
     initialise(ctx, address, type, given);
     return address;
   }
-  return convert(expression(ctx, given), type);
+  return convert(coerced(ctx, expression(ctx, given), type, given), type);
+}
+
+/** A value of class type where a scalar or pointer is wanted: its conversion function is called. Other values as they are. */
+export function coerced(ctx: FunctionContext, v: Val, to: SimType, at: Expr): Val {
+  if (v.t.k !== 'record' || (to.k !== 'scalar' && to.k !== 'pointer')) return v;
+  const env = environmentOf(v.t.layout);
+  let best: FunctionDecl | null = null;
+  let score = 0;
+  for (const m of v.t.layout.decl.methods) {
+    if (!m.name.startsWith('operator ') || m.parameters.length > 0 || m.body === null || m.template !== null) continue;
+    let s: number;
+    try {
+      s = suits(to, resolve(m.returns, env));
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      continue;
+    }
+    if (s > score) { best = m; score = s; }
+  }
+  if (best === null) return v;
+  // A call ends the lane loop, which the operands of ?: and && share.
+  if (ctx.nested > 0) return ctx.unsupported('a conversion function inside an expression that lanes evaluate in part', at.span);
+  const value = callMethodOn(ctx, v.js, v.t, [best], [], null, at);
+  return value.t.k === 'reference' ? load(ctx, { kind: 'memory', address: value.js, t: value.t.to, volatile: false, own: false }) : value;
 }
 
 /** Compiles the callee's body in place: what callable arguments need, whose captures live in the caller. */
 function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args: readonly Expr[], self: { readonly array: string; readonly t: SimType } | null, at: Expr): Val {
   if (ctx.compiler.inlining.has(decl)) return ctx.unsupported(`recursive call of ${decl.name} with a callable`, at.span);
   if (decl.body === null) return ctx.unsupported(`${decl.name} has no body here`, at.span);
+  if (isConstructor(decl) && decl.initialisers !== undefined) return ctx.unsupported('a constructor that takes a callable', at.span);
   const bindings: { parameter: ParameterDecl; slot: Slot }[] = [];
   for (const [i, parameter] of decl.parameters.entries()) {
     const given = args[i];
@@ -350,7 +414,7 @@ function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args
   }
   ctx.compiler.inlining.add(decl);
   try {
-    return ctx.compiler.inlineBody(ctx, decl.body, bindings, resolve(decl.returns, env), env, self, decl.file, ctx.compiler.addressedIn(decl));
+    return ctx.compiler.inlineBody(ctx, decl.body, bindings, isConstructor(decl) ? VOID : resolve(decl.returns, env), env, self, decl.file, ctx.compiler.addressedIn(decl));
   } finally {
     ctx.compiler.inlining.delete(decl);
   }

@@ -6,13 +6,14 @@ import type { FileSpan, Span } from '../../source/types.js';
 import type { Decl, Expr, FunctionDecl, ParameterDecl, Program, Stmt, VariableDecl } from '../../syntax/tree.js';
 import { strip } from '../../syntax/tree.js';
 import { resolve, type Env } from '../resolve.js';
-import { alignOf, callableNumber, sizeOf, typeKey, Unsupported, type SimType } from '../types.js';
+import { alignOf, callableNumber, sizeOf, typeKey, Unsupported, VOID, type SimType } from '../types.js';
 import { FunctionContext, type ReturnTarget, type Slot } from './context.js';
 import { addressedIn, mayYield } from './questions.js';
 import { weightOf } from './weights.js';
 import { block, statements } from './statements.js';
 import type { Val } from './operators.js';
 import { boundSlot } from './calls.js';
+import { isConstructor, memberInitialisers } from './construct.js';
 
 export interface Instance {
   readonly name: string;
@@ -86,7 +87,7 @@ export class Compiler {
   // ------------------------------------------------------------------------------------------------------- instances
 
   instance(decl: FunctionDecl, env: Env, self: SimType | null): Instance {
-    const key = `${self === null ? '' : typeKey(self)}|${(decl.template ?? []).map((p) => { const t = env.types.get(p.name); return t === undefined ? String(env.values.get(p.name)?.value) : typeKey(t); }).join(',')}`;
+    const key = `${self === null ? '' : typeKey(self)}|${[...(decl.owner?.template ?? []), ...(decl.template ?? [])].map((p) => { const t = env.types.get(p.name); return t === undefined ? String(env.values.get(p.name)?.value) : typeKey(t); }).join(',')}`;
     let byKey = this.#instances.get(decl);
     if (byKey === undefined) this.#instances.set(decl, byKey = new Map());
     const known = byKey.get(key);
@@ -97,7 +98,7 @@ export class Compiler {
     }
     if (!decl.understood) throw new Unsupported(`${decl.name}: ${decl.problems[0]?.message ?? 'not understood'}`, decl.nameSpan, decl.file);
     const parameters = decl.parameters.map((p) => this.#parameterType(p, env));
-    const returns = resolve(decl.returns, env);
+    const returns = isConstructor(decl) ? VOID : resolve(decl.returns, env);
     const instance: Instance = { name: `f${this.unique()}`, generator: mayYield(decl), parameters, returns: returns.k === 'scalar' ? { k: 'scalar', s: returns.s } : returns };
     byKey.set(key, instance);
     this.#define(instance, decl, env, self);
@@ -105,8 +106,20 @@ export class Compiler {
   }
 
   #parameterType(p: ParameterDecl, env: Env): SimType {
+    if (p.name === '') return this.#unnamedType(p, env);
     const t = resolve(p.type, env);
     return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
+  }
+
+  /** A parameter without a name is never read: its type need not be known (tags such as `std::true_type`). */
+  #unnamedType(p: ParameterDecl, env: Env): SimType {
+    try {
+      const t = resolve(p.type, env);
+      return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
+    } catch (error) {
+      if (error instanceof Unsupported) return VOID;
+      throw error;
+    }
   }
 
   #define(instance: Instance, decl: FunctionDecl, env: Env, self: SimType | null): void {
@@ -130,7 +143,8 @@ export class Compiler {
       }
       if (instance.returns.k === 'record') names.push('rb', 'rs');
       else if (instance.returns.k !== 'void') names.push('R');
-      if (decl.name === decl.owner?.name && hasMemberInitialisers(this.program, decl)) ctx.unsupported('a constructor with member initialisers', decl.nameSpan);
+      ctx.flush();
+      if (isConstructor(decl) && self?.k === 'record') memberInitialisers(ctx, decl, self, 'self');
       ctx.flush();
       const body = decl.body;
       if (kernel) {
@@ -246,7 +260,8 @@ export class Compiler {
       this.#dynamicElement ??= type.k === 'array' ? type.of : type;
       return { kind: 'fixed', address: '(W.shared+D.dynamicAt)', t: type, name: decl.name, shared: true };
     }
-    const key = typeKey(type);
+    // Every instance of a template has its own.
+    const key = `${typeKey(type)}|${environmentKey(ctx.env)}`;
     let offsets = this.#shared.get(decl);
     if (offsets === undefined) this.#shared.set(decl, offsets = new Map());
     let offset = offsets.get(key);
@@ -311,6 +326,10 @@ export class Compiler {
   }
 }
 
+function environmentKey(env: Env): string {
+  return [...[...env.types].map(([name, t]) => `${name}=${typeKey(t)}`), ...[...env.values].map(([name, v]) => `${name}=${v.value}`)].sort().join(',');
+}
+
 function leastWidth(t: SimType): number {
   switch (t.k) {
     case 'scalar': return Math.min(4, sizeOf(t));
@@ -318,11 +337,4 @@ function leastWidth(t: SimType): number {
     case 'record': return Math.min(4, ...t.layout.fields.map((f) => leastWidth(f.type)));
     default: return 4;
   }
-}
-
-/** A constructor's member initialisers are not in the tree: where the head has a colon after its parameters they would be lost. */
-function hasMemberInitialisers(program: Program, decl: FunctionDecl): boolean {
-  const text = program.units.get(decl.file)?.source.text.slice(decl.headSpan.start, decl.headSpan.end) ?? '';
-  const close = text.indexOf(')');
-  return close >= 0 && text.slice(close).replaceAll('::', '').includes(':');
 }

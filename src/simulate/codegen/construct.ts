@@ -1,14 +1,25 @@
 /** Making objects: initialiser lists, constructors, zero-initialisation. */
-import { strip, type Expr, type VariableDecl } from '../../syntax/tree.js';
+import { strip, type Expr, type FunctionDecl, type MemberInitialiser, type VariableDecl } from '../../syntax/tree.js';
 import { environmentOf, resolve } from '../resolve.js';
 import { alignOf, sameType, sizeOf, Unsupported, type RecordType, type SimType } from '../types.js';
-import { callMethodOn } from './calls.js';
+import { callMethodOn, coerced } from './calls.js';
 import type { FunctionContext } from './context.js';
 import { expression, needsWarp, operands } from './expression.js';
 import { accessName, convert, type Val } from './operators.js';
+import { placeOf } from './places.js';
 
+/** The constructors that the program writes; those it leaves to the compiler (`= default`) do what a record without any does. */
 export function constructors(type: RecordType): RecordType['layout']['decl']['methods'] {
-  return type.layout.decl.methods.filter((m) => m.name === type.layout.decl.name);
+  return type.layout.decl.methods.filter((m) => m.name === type.layout.decl.name && m.defaulted !== true);
+}
+
+export function isConstructor(decl: FunctionDecl): boolean {
+  return decl.owner !== null && decl.name === decl.owner.name;
+}
+
+/** Whether `T x;` may be written although the record has constructors: one without arguments is defaulted. */
+function hasDefaulted(type: RecordType): boolean {
+  return type.layout.decl.methods.some((m) => m.name === type.layout.decl.name && m.defaulted === true && m.parameters.length === 0);
 }
 
 export function constructExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'construct' }>): Val {
@@ -38,6 +49,7 @@ export function constructAt(ctx: FunctionContext, address: string, t: RecordType
   const candidates = constructors(t);
   if (candidates.length > 0) {
     if (args.length === 0 && !candidates.some((c) => c.parameters.every((p) => p.default !== null))) {
+      if (hasDefaulted(t)) ctx.lane(`D.fill(${address},0,${sizeOf(t)},l);`);
       defaultMembers(ctx, address, t);
       return;
     }
@@ -66,8 +78,71 @@ export function defaultMembers(ctx: FunctionContext, address: string, t: RecordT
   for (const field of t.layout.fields) {
     const init = field.decl?.init ?? null;
     if (init !== null) initialise(ctx, `(${address}+${field.offset})`, field.type, init);
+    else defaultField(ctx, `(${address}+${field.offset})`, field.type, field.decl);
   }
   ctx.env = outer;
+}
+
+/** What a member without an initialiser gets: its class's constructor, or nothing. */
+function defaultField(ctx: FunctionContext, address: string, type: SimType, decl: VariableDecl | null): void {
+  if (type.k === 'array' && type.of.k === 'record' && constructors(type.of).length > 0) return ctx.unsupported('a member that is an array of objects with constructors', decl?.span ?? null);
+  if (type.k !== 'record' || decl === null) return;
+  if (constructors(type).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, type, [], { kind: 'opaque', reason: 'member', span: decl.span, type: decl.type });
+  else defaultMembers(ctx, address, type);
+}
+
+/** What a constructor does before its body: the members in the order of their declaration, each from its initialiser, else from its default. */
+export function memberInitialisers(ctx: FunctionContext, decl: FunctionDecl, t: RecordType, self: string): void {
+  const given = decl.initialisers ?? [];
+  const at = (i: MemberInitialiser): Expr => ({ kind: 'opaque', reason: 'member initialiser', span: i.span, type: { kind: 'unknown', text: '' } });
+  const delegated = given.find((i) => i.name === decl.name);
+  if (delegated !== undefined) { constructAt(ctx, `${self}[l]`, t, delegated.arguments, at(delegated)); return; }
+  const rest = new Set(given);
+  const bases = t.layout.decl.bases;
+  for (const i of given) {
+    const base = bases[0];
+    if (t.layout.fields.some((f) => f.name === i.name) || base?.kind !== 'record' || base.decl.name !== i.name) continue;
+    // Only a first base begins where the object begins.
+    const type = resolve(base, environmentOf(t.layout));
+    if (type.k !== 'record' || bases.length > 1) return ctx.unsupported('an initialiser of one of several bases', i.span);
+    rest.delete(i);
+    constructAt(ctx, `${self}[l]`, type, i.arguments, at(i));
+  }
+  for (const field of t.layout.fields) {
+    const initialiser = given.find((i) => i.name === field.name);
+    const own = field.decl !== null && t.layout.decl.fields.includes(field.decl);
+    const address = `(${self}[l]+${field.offset})`;
+    if (initialiser === undefined) {
+      if (!own) continue;
+      const init = field.decl?.init ?? null;
+      if (init !== null) initialise(ctx, address, field.type, init);
+      else defaultField(ctx, address, field.type, field.decl);
+      continue;
+    }
+    rest.delete(initialiser);
+    initialiseMember(ctx, address, field.type, initialiser, at(initialiser));
+  }
+  const [unknown] = rest;
+  if (unknown !== undefined) ctx.unsupported(`initialiser of ${unknown.name}, which is no member`, unknown.span);
+}
+
+function initialiseMember(ctx: FunctionContext, address: string, type: SimType, i: MemberInitialiser, at: Expr): void {
+  const [only] = i.arguments;
+  switch (type.k) {
+    case 'record': constructAt(ctx, address, type, i.arguments, at); return;
+    case 'array': initialise(ctx, address, type, { kind: 'init-list', elements: i.arguments, span: i.span, type: { kind: 'unknown', text: '' } }); return;
+    case 'reference': {
+      const place = only === undefined ? null : placeOf(ctx, only);
+      if (place?.kind !== 'memory') return ctx.unsupported(`reference member ${i.name}`, i.span);
+      ctx.lane(`D.stptr(${address},${place.address},l,0);`);
+      return;
+    }
+    case 'scalar': case 'pointer':
+      if (only === undefined) ctx.lane(`D.st${accessName(type)}(${address},0,l,0);`);
+      else initialise(ctx, address, type, only);
+      return;
+    case 'void': case 'callable': case 'group': return ctx.unsupported(`initialiser of member ${i.name}`, i.span);
+  }
 }
 
 interface Cursor { readonly list: readonly Expr[]; next: number }
@@ -78,7 +153,7 @@ export function initialise(ctx: FunctionContext, address: string, type: SimType,
   switch (type.k) {
     case 'scalar': case 'pointer': {
       const source = e.kind === 'init-list' ? e.elements[0] : e;
-      const value = source === undefined ? '0' : convert(expression(ctx, source), type);
+      const value = source === undefined ? '0' : convert(coerced(ctx, expression(ctx, source), type, source), type);
       ctx.lane(`D.st${accessName(type)}(${address},${value},l,0);`);
       return;
     }

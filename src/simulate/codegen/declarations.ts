@@ -1,13 +1,14 @@
 /** Declarations of local variables: register, frame object, reference or lambda. */
 import { strip, type Expr, type Stmt, type VariableDecl } from '../../syntax/tree.js';
 import { resolve } from '../resolve.js';
-import { sizeOf, Unsupported, type SimType } from '../types.js';
+import { pointerTo, sizeOf, Unsupported, type SimType } from '../types.js';
 import { constructors, constructAt, defaultMembers, initialise } from './construct.js';
+import { coerced } from './calls.js';
 import type { FunctionContext } from './context.js';
 import { expression, staticType } from './expression.js';
 import { lambdaSlot } from './lambdas.js';
 import { convert } from './operators.js';
-import { isPlace, materialised, placeOf } from './places.js';
+import { isPlace, load, materialised, placeOf, store, type Place } from './places.js';
 import { count, switchPoint } from './statements.js';
 
 function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
@@ -51,7 +52,8 @@ export function declare(ctx: FunctionContext, v: VariableDecl, at: Stmt): void {
   if (v.init !== null) switchPoint(ctx, v.init);
   const t = declaredType(ctx, v);
   if (t.k === 'reference') return declareReference(ctx, v, t.to);
-  if (t.k === 'record' || t.k === 'array' || ctx.addressed.has(v)) return declareObject(ctx, v, t, init);
+  // A group is known statically: a reference to one is the group itself.
+  if (t.k === 'record' || t.k === 'array' || (t.k !== 'group' && ctx.addressed.has(v))) return declareObject(ctx, v, t, init);
   if (t.k === 'void' || t.k === 'callable') return ctx.unsupported(`variable ${v.name} of such a type`, v.span);
   const array = ctx.array(t);
   let set: string | null = null;
@@ -64,7 +66,7 @@ export function declare(ctx: FunctionContext, v: VariableDecl, at: Stmt): void {
   const slot = { kind: 'register', array, t, set, name: v.name } as const;
   if (init !== null) {
     const list = init.kind === 'init-list' ? init.elements[0] ?? null : init;
-    const value = list === null ? '0' : convert(expression(ctx, list), t);
+    const value = list === null ? '0' : convert(coerced(ctx, expression(ctx, list), t, list), t);
     ctx.lane(`${array}[l]=${value};`);
     ctx.flush();
   }
@@ -114,4 +116,39 @@ function declareObject(ctx: FunctionContext, v: VariableDecl, t: SimType, init: 
 
 function noWhere(v: VariableDecl): Expr {
   return { kind: 'opaque', reason: 'declaration', span: v.span, type: v.type };
+}
+
+/** The variable of a range-based for, bound to or copied from the element of this turn. */
+export function declareElement(ctx: FunctionContext, v: VariableDecl, element: Extract<Place, { kind: 'memory' }>): void {
+  ctx.site = ctx.compiler.site(ctx, v.span);
+  if (v.type.kind === 'reference') {
+    const array = ctx.array(pointerTo(element.t));
+    ctx.lane(`${array}[l]=${element.address};`);
+    ctx.flush();
+    ctx.slots.set(v, { kind: 'reference', array, t: element.t, name: v.name });
+    return;
+  }
+  const t = elementType(ctx, v, element.t);
+  const value = load(ctx, element);
+  if (t.k === 'record' || t.k === 'array' || ctx.addressed.has(v)) {
+    const offset = ctx.frameSlot(t);
+    store(ctx, { kind: 'memory', address: ctx.frameAddress(offset), t, volatile: false, own: true }, value);
+    ctx.flush();
+    ctx.slots.set(v, { kind: 'frame', offset, t, name: v.name });
+    return;
+  }
+  const array = ctx.array(t);
+  ctx.lane(`${array}[l]=${convert(value, t)};`);
+  ctx.flush();
+  ctx.slots.set(v, { kind: 'register', array, t, set: null, name: v.name });
+}
+
+function elementType(ctx: FunctionContext, v: VariableDecl, of: SimType): SimType {
+  try {
+    return resolve(v.type, ctx.env);
+  } catch (error) {
+    // `auto` whose element type only the instance tells.
+    if (error instanceof Unsupported && v.type.kind === 'unknown' && v.type.text === '') return of;
+    throw error;
+  }
 }

@@ -3,10 +3,10 @@ import { builtin } from '../../cuda/builtins.js';
 import { strip, unreachable, type AssignExpr, type BinaryOperator, type Expr, type Type } from '../../syntax/tree.js';
 import { vectorRecord } from '../../syntax/vector-types.js';
 import { evaluate } from '../constants.js';
-import { layoutOf, resolve } from '../resolve.js';
+import { environmentOf, layoutOf, resolve } from '../resolve.js';
 import { alignOf, BOOL, F32, F64, I32, I64, I8, isFloating, pointerTo, sizeOf, U32, U64, Unsupported, VOID, type Scalar, type ScalarType, type SimType } from '../types.js';
 import { walkExpr } from '../walk.js';
-import { callExpression } from './calls.js';
+import { callExpression, coerced } from './calls.js';
 import { constructExpression, initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { wellKnownConstant } from './well-known.js';
@@ -88,7 +88,8 @@ export function expression(ctx: FunctionContext, expr: Expr): Val {
       const value = callExpression(ctx, e, false);
       return value.t.k === 'reference' ? load(ctx, { kind: 'memory', address: value.js, t: value.t.to, volatile: false, own: false }) : value;
     }
-    case 'index': case 'member': return load(ctx, placeOf(ctx, e));
+    case 'member': return staticMember(ctx, e) ?? load(ctx, placeOf(ctx, e));
+    case 'index': return load(ctx, placeOf(ctx, e));
     case 'cast': return cast(ctx, e);
     case 'construct': return constructExpression(ctx, e);
     case 'init-list': {
@@ -113,6 +114,20 @@ export function expression(ctx: FunctionContext, expr: Expr): Val {
   }
 }
 
+/** `x.size` of a constant that belongs to the class: its value with the template arguments of `x`; null for anything else. */
+function staticMember(ctx: FunctionContext, e: Extract<Expr, { kind: 'member' }>): Val | null {
+  const { field } = e;
+  if (field === null || field.storage !== 'static' || field.init === null || !(field.constexpr || field.type.const === true)) return null;
+  const object = strip(e.object).kind === 'this' && ctx.self !== null ? ctx.self.t : staticType(ctx, e.object);
+  const record = object.k === 'pointer' || object.k === 'reference' ? object.to : object;
+  if (record.k !== 'record') return null;
+  const env = environmentOf(record.layout);
+  const value = evaluate(field.init, env);
+  if (value === null) return null;
+  const t = resolve(field.type, env);
+  return t.k === 'scalar' ? constant(value.value, t) : null;
+}
+
 function literal(ctx: FunctionContext, value: bigint | number | boolean | string | null, type: Type): Val {
   if (value === null) return { t: pointerTo(VOID), js: '0' };
   if (typeof value === 'boolean') return { t: BOOL, js: value ? '1' : '0' };
@@ -133,10 +148,14 @@ export function staticType(ctx: FunctionContext, e: Expr): SimType {
     const named = ctx.env.types.get(x.decl.name);
     if (named !== undefined) return named;
   }
-  try {
-    return resolve(x.type, ctx.env);
-  } catch (error) {
-    if (!(error instanceof Unsupported)) throw error;
+  // A call that shares its name with a built-in may mean that one; only its compilation tells.
+  const shared = x.kind === 'call' && x.callee.kind === 'function' && builtin(x.callee.name) !== undefined;
+  if (!shared) {
+    try {
+      return resolve(x.type, ctx.env);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+    }
   }
   return ctx.scratch(() => expression(ctx, x)).t;
 }
@@ -383,6 +402,10 @@ export function conditionMask(ctx: FunctionContext, e: Expr): string {
   return c;
 }
 
+function isPlaceOfRecord(ctx: FunctionContext, target: Expr): boolean {
+  return staticType(ctx, target).k === 'record';
+}
+
 function assign(ctx: FunctionContext, e: AssignExpr): Val {
   const target = strip(e.target);
   if (e.op === null) {
@@ -399,6 +422,7 @@ function assign(ctx: FunctionContext, e: AssignExpr): Val {
       return store(ctx, place, only === undefined ? { t: I32, js: '0' } : expression(ctx, only));
     }
     let value = decay(expression(ctx, e.value));
+    if (value.t.k === 'record' && !isPlaceOfRecord(ctx, target)) value = coerced(ctx, value, staticType(ctx, target), e.value);
     const parts = needsWarp(ctx, target);
     if (parts) value = ctx.spill(value);
     else if (value.t.k !== 'record') value = ctx.hold(value);
@@ -455,6 +479,7 @@ function cast(ctx: FunctionContext, e: Extract<Expr, { kind: 'cast' }>): Val {
     if (v.t.k === 'record') return v;
     return constructExpression(ctx, { kind: 'construct', style: 'paren', arguments: [operand], type: e.type, span: e.span });
   }
+  if (v.t.k === 'record') return { t, js: convert(coerced(ctx, v, t, e), t) };
   if (t.k === 'pointer' && v.t.k === 'scalar' && operand.kind === 'literal') return { t, js: convert(v, t) };
   return { t, js: convert(v, t) };
 }

@@ -1,8 +1,14 @@
 /** Questions about whole functions that must be answered before their code is generated. */
 import { builtin } from '../../cuda/builtins.js';
-import { strip, type Decl, type Expr, type FunctionDecl } from '../../syntax/tree.js';
+import { strip, type Decl, type Expr, type FunctionDecl, type Stmt } from '../../syntax/tree.js';
 import { isGroupFunction } from './groups.js';
-import { walkStmt } from '../walk.js';
+import { walkExpr, walkStmt, type Visitor } from '../walk.js';
+
+/** The body, and the initialisers of a constructor. */
+function walkFunction(decl: FunctionDecl, body: Stmt, visitor: Visitor): void {
+  for (const i of decl.initialisers ?? []) for (const a of i.arguments) walkExpr(a, visitor);
+  walkStmt(body, visitor);
+}
 
 const yields = new WeakMap<FunctionDecl, boolean>();
 
@@ -11,7 +17,7 @@ function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callee
   const callees = new Set<FunctionDecl>();
   const volatileParameter = decl.parameters.some((p) => p.type.volatile === true || (p.type.kind === 'pointer' && p.type.to.volatile === true));
   if (decl.body !== null) {
-    walkStmt(decl.body, {
+    walkFunction(decl, decl.body, {
       expr(e) {
         if (e.type.volatile === true) found = true;
         if (e.kind === 'construct' && e.type.kind === 'record') for (const m of e.type.decl.methods) callees.add(m);
@@ -25,6 +31,8 @@ function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callee
           case 'function': case 'method':
             for (const c of e.callee.candidates) callees.add(c);
             if (e.callee.candidates.length === 0) found = true;
+            // The program's overloads may stand beside a built-in of that name, which is what the call then means.
+            if (e.callee.kind === 'function' && builtin(e.callee.name)?.pure === false) found = true;
             break;
           case 'value': {
             const v = strip(e.callee.value);
@@ -102,7 +110,7 @@ export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
     }
   };
   if (decl.body !== null) {
-    walkStmt(decl.body, {
+    walkFunction(decl, decl.body, {
       expr(e) {
         if (e.kind === 'unary' && e.op === '&') mark(e.operand);
         if (e.kind === 'cast' && e.style === 'reinterpret' && e.type.kind !== 'pointer') mark(e.operand);

@@ -5,17 +5,18 @@
  */
 import { builtin } from '../../cuda/builtins.js';
 import { strip, unreachable, type Expr, type Stmt } from '../../syntax/tree.js';
-import { alignOf, sizeOf } from '../types.js';
+import { alignOf, pointerTo, sizeOf } from '../types.js';
 import { walkExpr, walkStmt } from '../walk.js';
 import { evaluate } from '../constants.js';
 import { UNROLLED, weightOf } from './weights.js';
 import { inlineAssembly } from './assembly.js';
-import { declare } from './declarations.js';
+import { coerced } from './calls.js';
+import { declare, declareElement } from './declarations.js';
 import { initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { conditionMask, expression } from './expression.js';
 import { convert, type Val } from './operators.js';
-import { placeOf } from './places.js';
+import { placeOf, type Place } from './places.js';
 
 const exitCache = new WeakMap<Stmt, boolean>();
 
@@ -155,7 +156,7 @@ export function statement(ctx: FunctionContext, s: Stmt): void {
       return inlineAssembly(ctx, s);
     case 'label': return ctx.unsupported(`label ${s.name} (goto)`, s.span);
     case 'goto': return ctx.unsupported('goto', s.span);
-    case 'range-for': return ctx.unsupported('range-based for', s.span);
+    case 'range-for': return rangeFor(ctx, s);
     case 'opaque': return ctx.unsupported(s.reason, s.span);
     default: return unreachable(s);
   }
@@ -290,13 +291,32 @@ function forStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' }>): 
   });
 }
 
+/** Over an array: the elements in order, by reference or copied. Ranges with iterators of their own are not run. */
+function rangeFor(ctx: FunctionContext, s: Extract<Stmt, { kind: 'range-for' }>): void {
+  const place = placeOf(ctx, s.range);
+  if (place.kind !== 'memory' || place.t.k !== 'array' || place.t.length === null) return ctx.unsupported('range-based for over anything but an array', s.range.span);
+  if (s.variable.name === '') return ctx.unsupported('structured bindings', s.variable.span);
+  const { of, length } = place.t;
+  const base = ctx.spill({ t: pointerTo(of), js: place.address });
+  const index = ctx.fresh('i');
+  ctx.emit(`let ${index}=-1;`);
+  const element: Place = { ...place, address: `(${base.js}+${index}*${sizeOf(of)})`, t: of };
+  loop(ctx, s, {
+    before: () => {
+      ctx.emit(`if(++${index}>=${length})break;`);
+      declareElement(ctx, s.variable, element);
+    },
+    condition: null, step: null, body: s.body, testFirst: true,
+  });
+}
+
 function holdsBarrier(body: Stmt): boolean {
   let found = false;
   walkStmt(body, { expr: (x) => { if (x.kind === 'call' && x.callee.kind === 'builtin' && (builtin(x.callee.name)?.barrier ?? null) !== null) found = true; } });
   return found;
 }
 
-function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | 'do' }>, shape: LoopShape): void {
+function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | 'do' | 'range-for' }>, shape: LoopShape): void {
   const live = ctx.fresh('m');
   const broken = ctx.fresh('b');
   const next = ctx.fresh('k');
@@ -310,7 +330,7 @@ function loop(ctx: FunctionContext, s: Extract<Stmt, { kind: 'for' | 'while' | '
     if (shape.condition === null) return;
     count(ctx, shape.condition, [shape.condition], counted ? UNROLLED : 1);
     switchPoint(ctx, shape.condition);
-    const branch = ctx.compiler.branch(ctx, s, s.kind, shape.condition);
+    const branch = s.kind === 'range-for' ? null : ctx.compiler.branch(ctx, s, s.kind, shape.condition);
     const c = conditionMask(ctx, shape.condition);
     if (branch !== null) ctx.emit(`D.branch(${branch},${live},${c});`);
     ctx.emit(`${live}&=${c};if(${live}===0)break;`);
@@ -358,7 +378,8 @@ function returnStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'return'
       }
     } else {
       const e = strip(s.value);
-      const value = convert(expression(ctx, e.kind === 'init-list' ? e.elements[0] ?? e : e), target.t);
+      const source = e.kind === 'init-list' ? e.elements[0] ?? e : e;
+      const value = convert(coerced(ctx, expression(ctx, source), target.t, source), target.t);
       ctx.lane(`${target.array}[l]=${value};`);
     }
     ctx.flush();
