@@ -23,6 +23,15 @@ describe('overloads beside built-ins', () => {
     expect(contents(r, 'y', 32)).toEqual(range(32).map((t) => 5 * t + 1000));
   });
 
+  test('vector overloads of a math function call the scalar one that is built in', () => {
+    const r = run(`
+      __device__ float2 floorf(float2 v) { return make_float2(floorf(v.x), floorf(v.y)); }
+      __device__ float3 floorf(float3 v) { return make_float3(floorf(v.x), floorf(v.y), floorf(v.z)); }
+      __global__ void k(int* y) { float2 f = floorf(make_float2(threadIdx.x + 0.5f, -0.5f)); y[threadIdx.x] = (int)(f.x + 10 * f.y); }`);
+    clean(r);
+    expect(contents(r, 'y', 32)).toEqual(range(32).map((t) => t - 10));
+  });
+
   test('an overload in an arm that the configuration leaves out is not what is called', () => {
     const r = run(`
       #if defined(OLD_TOOLKIT)

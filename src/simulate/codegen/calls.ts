@@ -8,7 +8,7 @@ import type { ConstantValue } from '../constants.js';
 import { builtinCall } from './builtin-calls.js';
 import type { FunctionContext, Slot } from './context.js';
 import { expression, staticType } from './expression.js';
-import { initialise, isConstructor } from './construct.js';
+import { constructors, initialise, isConstructor } from './construct.js';
 import { groupFunction, groupMethod } from './groups.js';
 import { vectorOperator } from './vector-operators.js';
 import { inlineLambda } from './lambdas.js';
@@ -138,7 +138,12 @@ function suits(parameter: SimType, argument: SimType): number {
   if (p.k === 'pointer' && a.k === 'scalar') return 1;
   if (p.k === 'scalar' && a.k === 'pointer') return p.s === 'bool' ? 1 : 0;
   if (p.k === 'callable' && a.k === 'callable') return p.id === a.id ? 3 : 0;
-  if (p.k === 'record') return 1;
+  if (p.k === 'record') {
+    // A number becomes an object through a constructor only, another object also through a base or a conversion function.
+    if (a.k === 'scalar' || a.k === 'pointer') return constructors(p).length > 0 ? 1 : 0;
+    if (a.k === 'record') return constructors(p).length > 0 || a.layout.decl.bases.length > 0 || a.layout.decl.methods.some((m) => m.name.startsWith('operator ')) ? 1 : 0;
+    return 1;
+  }
   if (p.k === 'group') return a.k === 'group' ? 2 : 0;
   return 0;
 }
