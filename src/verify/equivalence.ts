@@ -80,7 +80,9 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   const usage = usageOf(kernel);
   const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: options.arguments ?? new Map(), size: s.size, special: s.special });
   const limits = (s: Setting): SimulationOptions => ({ scheduleSeed: s.scheduleSeed, turnBudget: options.turnBudget ?? 400_000, timeBudget: 5000 });
-  const run = (prepared: PreparedKernel): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), limits(s));
+  // Lanes that part before a loop instead of inside it go round it one after the other: turns may grow by the arms, the work does not.
+  const roomier = (s: Setting): SimulationOptions => ({ ...limits(s), turnBudget: (options.turnBudget ?? 400_000) * 8 });
+  const run = (prepared: PreparedKernel, budget: (s: Setting) => SimulationOptions): Runner => (s) => runPrepared(prepared, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), budget(s));
   let runAfter: Runner;
   if (options.plan !== undefined) {
     const { plan } = options;
@@ -90,17 +92,17 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
     } catch (error) {
       return none([obstacle('after', failure(error, null))]);
     }
-    runAfter = (s) => runPlan(kernels, plan, first, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), limits(s));
+    runAfter = (s) => runPlan(kernels, plan, first, { grid: s.grid, block: s.block, sharedBytes: options.sharedBytes ?? null }, inputs(s), roomier(s));
   } else {
     const other = findKernel(after, options.afterName ?? kernelName);
     if (other === null) return none([{ side: 'after', reason: `no kernel ${options.afterName ?? kernelName}`, at: null }]);
     try {
-      runAfter = run(prepareKernel(after, other, false, options.templateArguments));
+      runAfter = run(prepareKernel(after, other, false, options.templateArguments), roomier);
     } catch (error) {
       return none([obstacle('after', failure(error, null))]);
     }
   }
-  const runBefore = run(first);
+  const runBefore = run(first, limits);
   return compareOver(settingsFor(before, kernel, options), options.blocks ?? blockShapes(before, kernel), runBefore, runAfter, options);
 }
 

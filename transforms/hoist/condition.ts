@@ -15,6 +15,8 @@ import { plain, testsOf, type Branch } from './shape.js';
 export interface Guard {
   readonly text: string;
   readonly exprs: readonly Expr[];
+  /** The loop that it admits to. */
+  readonly loop: Loop;
 }
 
 export function atRunTime(context: TransformContext, branch: Branch): Obligation {
@@ -224,7 +226,7 @@ export function safeEarly(context: TransformContext, branch: Branch, loop: Loop,
       if (impure !== undefined) return { obligation: refuted(id, line, `${what}, and the loop's own test ${impure ?? ''}`, remedy), guard: null };
       if (branch.kind === 'switch') return { obligation: refuted(id, line, `${what}, and the loop may not be entered`, remedy), guard: null };
       const text = underGuard ? 'the tests of the inner loop are' : 'it is';
-      return { obligation: proved(id, line, `${what}, so ${text} evaluated only if the loop is entered (${entry.text})`), guard: { text: entry.text, exprs: entry.exprs } };
+      return { obligation: proved(id, line, `${what}, so ${text} evaluated only if the loop is entered (${entry.text})`), guard: { text: entry.text, exprs: entry.exprs, loop } };
     }
     default: {
       const never: never = entry;

@@ -42,7 +42,8 @@ export function copiesOf(context: TransformContext, level: Level): Copies {
   return { outcomes, written };
 }
 
-function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
+function outcomesOf(level: Level): readonly Outcome[] {
+  const { branch, loop, shared } = level;
   const moved = new Set(shared.flatMap((stmt) => stmt.variables));
   switch (branch.kind) {
     case 'if': {
@@ -51,7 +52,7 @@ function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
       for (let k = 0; k <= branch.links.length; k++) {
         const truth = new Map<IfStmt, boolean>();
         branch.links.slice(0, k + 1).forEach((link, j) => {
-          for (const { stmt, negated } of decidedBy(link.condition, loop)) truth.set(stmt, (j === k) !== negated);
+          for (const { stmt, negated } of decidedBy(link.condition, loop)) if (j === k || guarded(level, stmt)) truth.set(stmt, (j === k) !== negated);
         });
         outcomes.push({ truth, taken: null, moved });
       }
@@ -65,7 +66,7 @@ function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
     case 'ternary':
       return [true, false].map((value) => {
         const truth = new Map<IfStmt, boolean>();
-        for (const { stmt, negated } of decidedBy(branch.expr.condition, loop)) truth.set(stmt, value !== negated);
+        for (const { stmt, negated } of decidedBy(branch.expr.condition, loop)) if (value || guarded(level, stmt)) truth.set(stmt, value !== negated);
         return { truth, taken: null, moved };
       });
     default: {
@@ -73,6 +74,15 @@ function outcomesOf({ branch, loop, shared }: Level): readonly Outcome[] {
       return never;
     }
   }
+}
+
+/**
+ * Where an entry test stands in front of the condition, its failing says nothing of the condition: only what runs inside the loop that the
+ * entry test admits to knows then that the condition failed.
+ */
+function guarded({ guards }: Level, stmt: Stmt): boolean {
+  const inner = guards.at(-1)?.loop;
+  return inner === undefined || (inner.span.start <= stmt.span.start && stmt.span.end <= inner.span.end);
 }
 
 /** The edits for a legal level. */
@@ -112,12 +122,18 @@ function choiceOf(branch: Branch, k: number): ExprChoice | null {
 
 // -------------------------------------------------------------------------------------------------------------- heads
 
+function decidedStmts({ branch, loop }: Level): readonly IfStmt[] {
+  const tests = branch.kind === 'switch' ? [] : branch.kind === 'ternary' ? [branch.expr.condition] : branch.links.map((link) => link.condition);
+  return tests.flatMap((test) => decidedBy(test, loop).map(({ stmt }) => stmt));
+}
+
 function ifText(context: TransformContext, level: Level, copies: readonly (string | null)[], indent: string, style: Style): string {
   const heads = headsOf(context, level, indent, style);
   const last = copies.length - 1;
   const first = copies[0] ?? null;
   const only = copies[last] ?? null;
-  if (last === 1 && first === null && only !== null) {
+  // With an entry test the negation would also leave out what runs beside the inner loop.
+  if (last === 1 && first === null && only !== null && decidedStmts(level).every((stmt) => guarded(level, stmt))) {
     return chainText(style, indent, [{ head: negatedHead(context, level, indent, style), lines: only }]);
   }
   const arms: ChainArm[] = [];
