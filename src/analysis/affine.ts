@@ -11,6 +11,7 @@
  * Not handled: division, remainder and bit operations (atoms), more than 24 terms or a degree over 4 (null).
  */
 import { constantOf } from './constants.js';
+import type { Env } from './env.js';
 import { rangeOf } from './ranges.js';
 import type { Affine, Atom, Monomial, Range } from './facts.js';
 import { strip } from './children.js';
@@ -56,13 +57,22 @@ export function integerType(type: Type): IntType | null {
 
 /** The form of an integer expression; null if it has none. */
 export function polynomialOf(expr: Expr, state: Uniformity): Polynomial | null {
-  return build(expr, state, 0);
+  // It rests on definitions, ranges and the block's shape, not on elements: one environment gives one form.
+  let ofEnv = forms.get(state.env);
+  if (ofEnv === undefined) forms.set(state.env, ofEnv = new Map());
+  const known = ofEnv.get(expr);
+  if (known !== undefined) return known;
+  const made = build(expr, state, 0);
+  ofEnv.set(expr, made);
+  return made;
 }
+
+const forms = new WeakMap<Env, Map<Expr, Polynomial | null>>();
 
 export function affineOf(expr: Expr, state: Uniformity): Affine | null {
   const type = integerType(expr.type);
   if (type === null) return null;
-  const form = build(expr, state, 0);
+  const form = polynomialOf(expr, state);
   if (form === null) return null;
   const terms: Monomial[] = [];
   for (const term of form.terms.values()) {

@@ -21,6 +21,8 @@ const memo = new WeakMap<FunctionDecl, ReadonlyMap<FunctionDecl, readonly CallSi
 export function calleesOf(call: CallExpr, program: Program): readonly FunctionDecl[] {
   const callee = call.callee;
   if (callee.kind !== 'function' && callee.kind !== 'method') return [];
+  const only = callee.candidates[0];
+  if (only !== undefined && callee.candidates.length === 1) return bodiesOf(only, program);
   return callee.candidates.flatMap((candidate) => bodiesOf(candidate, program));
 }
 

@@ -42,6 +42,9 @@ class Builder extends DefUseTables {
   private readonly targets: OpenTarget[] = [];
   /** Controls do not matter inside lambdas: they run elsewhere. */
   private lambdaDepth = 0;
+  private loopDepth = 0;
+  /** Some node stands in several places. */
+  private shared = false;
 
   run(): DefUse {
     this.cyclic = this.unstructured;
@@ -70,7 +73,7 @@ class Builder extends DefUseTables {
     let from: number | null = null;
     for (const node of [...this.structure.gotos, ...this.structure.labels]) from = Math.min(from ?? node.span.start, node.span.start);
     return {
-      values: this.values, controls: this.controls, steps: this.steps, reads: this.reads, controlOf: this.controlOf, loops: this.loopFlows,
+      values: this.values, controls: this.controls, steps: this.steps, regions: this.regions, cellular: this.cells.size > 0 || this.shared, reads: this.reads, controlOf: this.controlOf, loops: this.loopFlows,
       returns: this.returns, stores: this.stores, finals, self: this.self, cyclic: this.cyclic, unstructuredFrom: this.unstructured ? from : null, memoryReferences: this.memoryReferences,
     };
   }
@@ -176,6 +179,7 @@ class Builder extends DefUseTables {
 
   private loop(node: Loop): void {
     this.cyclic = true;
+    this.loopDepth += 1;
     const since = this.jumps.length;
     const outside = this.control;
     if (node.kind === 'for') this.statement(node.init);
@@ -185,6 +189,7 @@ class Builder extends DefUseTables {
     this.loopFlows.set(node, flow);
     const depth = this.targets.length;
     this.pushFrame();
+    const firstStep = this.steps.length;
     const heads = this.openHeads(node, flow);
     const control = this.addControl({ parent: outside, kind: 'loop', condition: null, sense: null, node, loop: flow, deps: [], target: null });
     this.control = control;
@@ -224,6 +229,8 @@ class Builder extends DefUseTables {
     this.popFrame();
     this.closeLoop(node, flow, control, outside, since, depth, atExit);
     if (wasDead) this.dead = true;
+    this.loopDepth -= 1;
+    if (this.loopDepth === 0) this.regions.push({ from: firstStep, to: this.steps.length });
   }
 
   private openHeads(node: Loop, flow: LoopFlow): Map<Variable, Value & { kind: 'head' }> {
@@ -383,6 +390,9 @@ class Builder extends DefUseTables {
     const earlier = this.reads.get(node);
     if (earlier !== undefined && earlier !== id) {
       // One node stands in two places of the tree: what it reads depends on the place.
+      // What read it before reads a later value now: one sweep is not enough.
+      this.cyclic = true;
+      this.shared = true;
       const decl = this.values[id]?.decl ?? this.self;
       this.reads.set(node, this.add({ kind: 'unknown', decl, node, why: 'one text for several places', previous: -1 }).id);
       return;

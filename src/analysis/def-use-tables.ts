@@ -6,7 +6,7 @@
  */
 import type { Node } from './children.js';
 import { collectControls, type Control, type Target } from './control-flow.js';
-import type { Step, Value } from './def-use.js';
+import type { Region, Step, Value } from './def-use.js';
 import type { Variable } from './facts.js';
 import { structureOf, type Structure } from './structure.js';
 import type { Expr, FunctionDecl, ParameterDecl } from '../syntax/tree.js';
@@ -31,6 +31,8 @@ export class DefUseTables {
   protected readonly values: Value[] = [];
   protected readonly controls: Control[] = [];
   protected readonly steps: Step[] = [];
+  /** Steps of the outermost loops. */
+  protected readonly regions: Region[] = [];
   protected readonly cells = new Map<Variable, Value & { kind: 'cell' }>();
   protected readonly env = new Map<Variable, number>();
   protected readonly frames: Map<Variable, number>[] = [];
@@ -50,14 +52,17 @@ export class DefUseTables {
   }
 
   protected add(value: NewValue): Value {
-    const made = { ...value, id: this.values.length } as Value;
+    // The caller's object becomes the value: a copy for each would be what the walk spends most on.
+    const made = value as Value & { id: number };
+    made.id = this.values.length;
     this.values.push(made);
     this.steps.push({ value: made, control: null });
     return made;
   }
 
   protected addControl(control: Omit<Control, 'id'>): Control {
-    const made: Control = { ...control, id: this.controls.length };
+    const made = control as Control & { id: number };
+    made.id = this.controls.length;
     this.controls.push(made);
     this.steps.push({ value: null, control: made });
     return made;

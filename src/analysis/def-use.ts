@@ -45,6 +45,9 @@ export type Value =
 /** A value or a control in the order in which their inputs become known; loops appear again behind their bodies. */
 export type Step = { readonly value: Value; readonly control: null } | { readonly value: null; readonly control: Control };
 
+/** The steps from `from` up to `to` (not included) of a loop that stands in no other. */
+export interface Region { readonly from: number; readonly to: number }
+
 export interface ReturnSite { readonly value: Expr | null; readonly control: Control | null; readonly node: Stmt }
 
 /** An assignment to memory: through a pointer, to a shared or namespace-scope name. */
@@ -66,6 +69,10 @@ export interface DefUse {
   readonly finals: ReadonlyMap<Variable, number>;
   /** The object a method runs on, followed like a variable. */
   readonly self: ParameterDecl;
+  /** Outermost loops, in order. */
+  readonly regions: readonly Region[];
+  /** Something is read before its step: a cell, whose contents may be stored anywhere, or text that stands in several places. */
+  readonly cellular: boolean;
   /** Steps that must be repeated until nothing changes: there is a loop or a cell. */
   readonly cyclic: boolean;
   /** The function has `goto`: text from here on (an offset) depends on all conditions; null if structured. */

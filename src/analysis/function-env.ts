@@ -17,6 +17,7 @@ export const ANY_BLOCK: BlockFact = {
 export class FunctionEnv implements Env {
   readonly function: FunctionDecl;
   private readonly structure: Structure;
+  private known: BlockFact | null = null;
   private readonly definitionCache = new Map<RefExpr, readonly Definition[]>();
 
   constructor(
@@ -28,7 +29,7 @@ export class FunctionEnv implements Env {
   }
 
   get block(): BlockFact {
-    return this.kernel === null ? ANY_BLOCK : blockFact(this.kernel, this.program, this.options);
+    return (this.known ??= this.kernel === null ? ANY_BLOCK : blockFact(this.kernel, this.program, this.options));
   }
 
   get calls(): readonly CallExpr[] {

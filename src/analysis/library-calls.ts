@@ -45,7 +45,16 @@ const CUB_STEMS: readonly string[] = [
 const CUB_TYPES: ReadonlyMap<string, Participants> = new Map(CUB_STEMS.flatMap((stem) => [[`Block${stem}`, 'block'], [`Warp${stem}`, 'warp']] as const));
 
 /** Identifiers of a spelling up to its template arguments: `cg::thread_block_tile<32>` gives `cg`, `thread_block_tile`. */
-function identifiers(text: string): string[] {
+function identifiers(text: string): readonly string[] {
+  let words = spellings.get(text);
+  if (words === undefined) spellings.set(text, words = wordsOf(text));
+  return words;
+}
+
+/** A program spells few types and many calls. */
+const spellings = new Map<string, readonly string[]>();
+
+function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let word = '';
   for (const c of `${text} `) {

@@ -70,6 +70,8 @@ export class Uniformity {
   solve(): this {
     if (this.solved) return this;
     this.solved = true;
+    // Nothing reads what comes later but the loops, which are solved one by one.
+    const forward = !this.defUse.cellular && this.defUse.unstructuredFrom === null && this.function.owner === null;
     for (;;) {
       const before = this.localStore;
       let changed = this.sweep();
@@ -80,16 +82,31 @@ export class Uniformity {
         if (all !== this.everything) { this.everything = all; changed = true; }
       }
       if (this.localStore !== before) changed = true;
-      else if (!this.defUse.cyclic) break;
+      else if (!this.defUse.cyclic || forward) break;
       if (!changed) break;
     }
     this.result = this.collectReturns();
     return this;
   }
 
+  /** All steps in order; each outermost loop until nothing in it changes, so that what follows it is looked at once. */
   private sweep(): boolean {
     let changed = false;
-    for (const step of this.defUse.steps) {
+    let at = 0;
+    for (const region of this.defUse.regions) {
+      if (this.sweepSteps(at, region.from)) changed = true;
+      while (this.sweepSteps(region.from, region.to)) changed = true;
+      at = region.to;
+    }
+    return this.sweepSteps(at, this.defUse.steps.length) || changed;
+  }
+
+  private sweepSteps(from: number, to: number): boolean {
+    const { steps } = this.defUse;
+    let changed = false;
+    for (let i = from; i < to; i++) {
+      const step = steps[i];
+      if (step === undefined) break;
       if (step.value !== null) {
         const old = this.taints[step.value.id] ?? 0;
         const now = old | this.transfer(step.value);

@@ -16,12 +16,13 @@ const MAX_DEPTH = 24;
 export class World {
   private readonly solved = new Map<FunctionDecl, Map<string, Uniformity>>();
   private readonly open = new Set<FunctionDecl>();
+  private known: BlockFact | null = null;
   private coordinates: readonly [number, number, number] | null = null;
 
   constructor(readonly kernel: FunctionDecl | null, private readonly block: () => BlockFact, private readonly envOf: (fn: FunctionDecl) => Env | null) {}
 
   get shape(): BlockFact {
-    return this.block();
+    return (this.known ??= this.block());
   }
 
   env(fn: FunctionDecl): Env | null {

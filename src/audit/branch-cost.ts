@@ -41,7 +41,7 @@ export function branchCost(site: BranchSite, found: Classification, divergence: 
 
 /** Three significant digits are more than a static model is worth. */
 function round(value: number): number {
-  return value >= 0 && value < 10_000 && Number.isInteger(value) ? value : Number(value.toPrecision(4));
+  return value >= 0 && (value < 10_000 && Number.isInteger(value) || value < 1 && Number.isInteger(value * 16)) ? value : Number(value.toPrecision(4));
 }
 
 /** Counts instructions of parts, from a better provider where it has them. */
