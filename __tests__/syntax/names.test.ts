@@ -142,6 +142,29 @@ void host(int *p, int n, cudaStream_t s, void **args) {
     expect(u.hiddenKernels.map((h) => [h.name, h.line, h.macro])).toEqual([['first', 2, 'MAKE'], ['second', 3, 'MAKE']]);
     expect(u.kernels.map((k) => k.name)).toEqual(['third']);
   });
+
+  test('explicit instantiations are no kernels and no problem, however they are spelled', async () => {
+    const u = await unit(`#define KERNEL __global__
+#define INSTANTIATE(N) template __global__ void f<N>(float *);
+template <int N> __global__ void f(float *p) { p[0] = N; }
+template <int N> __global__ void __launch_bounds__(128) h(float *p) { p[0] = N; }
+template <typename T> __device__ void g(T *p) { *p = 1; }
+template __global__ void f<8>(float *);
+template void f<9>(float *p);
+extern template __global__ void f<10>(float *);
+template __device__ void g<float>(float *);
+template __global__ void __launch_bounds__(128) h<4>(float *);
+template __launch_bounds__(128) KERNEL
+  void h<5>(float *);
+INSTANTIATE(11)
+namespace n { template <typename T> __global__ void k(T *x) { x[0] = 1; } template __global__ void k<int>(int *); }
+template __global__ void ::n::k<float>(float *);
+__global__ void last() {}`);
+    expect(u.problems).toEqual([]);
+    expect(u.hiddenKernels).toEqual([]);
+    expect(u.kernels.map((k) => k.name)).toEqual(['f', 'h', 'k', 'last']);
+    expect(u.functions.every((fn) => fn.understood)).toBe(true);
+  });
 });
 
 function fail(): never {

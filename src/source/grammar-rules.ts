@@ -49,13 +49,16 @@ function newPointers(stream: Stream, patches: Patches, i: number): number {
   return at;
 }
 
-/** `template class P<float>;` declares nothing that the rest of the file needs. */
+/**
+ * Explicit instantiations, `template class P<float>;` and `template __global__ void k<8>(float *);`, with `extern` or without: they
+ * declare nothing that the rest of the file needs, and the qualifiers in them begin no kernel.
+ */
 function instantiation(stream: Stream, patches: Patches, i: number): number {
   const { tokens } = stream;
-  if (!tokens.is(i + 1, 'class') && !tokens.is(i + 1, 'struct')) return 0;
-  let at = i + 2;
+  if (!tokens.isIdentifier(i + 1) && !tokens.is(i + 1, '::') && !tokens.is(i + 1, '[')) return 0;
+  let at = i + 1;
   for (; !tokens.is(at, ';'); at++) {
-    if (at >= tokens.count || at - i > 256 || tokens.is(at, '{') || tokens.kind(at) === TokenKind.directive) return 0;
+    if (at >= tokens.count || at - i > 256 || tokens.is(at, '{') || tokens.is(at, '}') || tokens.kind(at) === TokenKind.directive) return 0;
   }
   const before = stream.previous(i);
   const first = tokens.is(before, 'extern') ? before : i;

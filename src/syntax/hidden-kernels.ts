@@ -67,7 +67,9 @@ function kernelsIn(text: string): string[] {
   let inKernel = false;
   for (let i = 0; i < tokens.count; i++) {
     const word = text.slice(tokens.start(i), tokens.end(i));
-    if (word === '__global__') inKernel = true;
+    // An explicit instantiation names a kernel that is written elsewhere.
+    if (word === 'template' && !tokens.is(i + 1, '<')) while (i + 1 < tokens.count && !tokens.is(i, ';')) i++;
+    else if (word === '__global__') inKernel = true;
     else if (inKernel && word === '(') {
       const before = text.slice(tokens.start(i - 1), tokens.end(i - 1));
       if (before === '__launch_bounds__') {
