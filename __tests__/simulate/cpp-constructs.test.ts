@@ -198,6 +198,28 @@ describe('loops, limits, groups, library names', () => {
     expect(contents(r, 'y', 32)).toEqual(range(32).map(() => 496));
   });
 
+  test('a thread_group is the group that is passed: a block or a tile', () => {
+    const r = run(`
+      #include <cooperative_groups.h>
+      namespace cg = cooperative_groups;
+      __device__ int total(cg::thread_group g, int* s, int v) {
+        int rank = g.thread_rank();
+        for (int i = g.size() / 2; i > 0; i /= 2) { s[rank] = v; g.sync(); if (rank < i) v += s[rank + i]; g.sync(); }
+        return v;
+      }
+      __global__ void k(int* y) {
+        __shared__ int s[64];
+        cg::thread_block block = cg::this_thread_block();
+        int all = total(block, s, threadIdx.x);
+        block.sync();
+        cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
+        int part = total(tile, s + threadIdx.x / 16 * 16, threadIdx.x);
+        y[threadIdx.x] = threadIdx.x % 16 == 0 ? (threadIdx.x == 0 ? all : 0) * 10000 + part : 0;
+      }`, { block: [64, 1, 1] });
+    clean(r);
+    expect(contents(r, 'y', 64)).toEqual(range(64).map((t) => (t % 16 === 0 ? (t === 0 ? 2016 : 0) * 10000 + 16 * t + 120 : 0)));
+  });
+
   test('complex numbers of libraries, and a tag parameter without a name', () => {
     const r = run(`__global__ void k(cufftComplex* c, int* y, std::bool_constant<true>) { int t = threadIdx.x; c[t].x = t; c[t].y = 1; y[t] = (int)(c[t].x + c[t].y); }`);
     clean(r);

@@ -311,7 +311,7 @@ export function callFunction(
   if (decl.parameters.some((p) => p.pack)) return ctx.unsupported('a parameter pack', at.span);
   // A static method has no object.
   const object = decl.qualifiers.static ? null : self;
-  if (args.some((a) => callableSlot(ctx, a) !== null)) return inlineFunction(ctx, decl, env, args, object, at);
+  if (args.some((a) => callableSlot(ctx, a) !== null) || decl.parameters.some((p) => isAnyGroup(p.type))) return inlineFunction(ctx, decl, env, args, object, at);
   const instance = ctx.compiler.instance(decl, env, object?.t ?? null);
   const passed: string[] = [];
   if (object !== null) passed.push(object.array);
@@ -404,6 +404,12 @@ export function coerced(ctx: FunctionContext, v: Val, to: SimType, at: Expr): Va
   return value.t.k === 'reference' ? load(ctx, { kind: 'memory', address: value.js, t: value.t.to, volatile: false, own: false }) : value;
 }
 
+/** `thread_group`: any group; which one it is, only the argument tells. */
+function isAnyGroup(type: Type): boolean {
+  const t = type.kind === 'reference' ? type.to : type;
+  return t.kind === 'unknown' && /^(?:::)?(?:cooperative_groups::|cg::)?thread_group$/.test(t.text.replace(/\bconst\b/g, '').trim());
+}
+
 /** Compiles the callee's body in place: what callable arguments need, whose captures live in the caller. */
 function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args: readonly Expr[], self: { readonly array: string; readonly t: SimType } | null, at: Expr): Val {
   if (ctx.compiler.inlining.has(decl)) return ctx.unsupported(`recursive call of ${decl.name} with a callable`, at.span);
@@ -414,6 +420,12 @@ function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args
     const given = args[i];
     const callable = given === undefined ? null : callableSlot(ctx, given);
     if (callable !== null) { bindings.push({ parameter, slot: callable }); continue; }
+    if (isAnyGroup(parameter.type)) {
+      const group = given === undefined ? null : argumentType(ctx, given);
+      if (group?.k !== 'group') return ctx.unsupported(`the group ${parameter.name}`, at.span);
+      bindings.push({ parameter, slot: { kind: 'register', array: ctx.array(group), t: group, set: null, name: parameter.name } });
+      continue;
+    }
     const type = resolve(parameter.type, env);
     bindings.push({ parameter, slot: boundSlot(ctx, parameter, type, argument(ctx, given, parameter, type, env, at)) });
   }
