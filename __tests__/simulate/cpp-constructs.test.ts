@@ -86,6 +86,17 @@ describe('class templates', () => {
     expect(contents(r, 'y', 128)).toEqual(range(128).map((i) => 2 * (10 * Math.floor(i / 4) + (i % 4)) + (i % 4 === 0 ? 3 : 0)));
   });
 
+  test('a static method of the record that a template parameter stands for; a constexpr function as an array length', () => {
+    const r = run(`
+      constexpr int width() { return 4 * 2; }
+      struct Add { __device__ static int apply(int a, int b) { return a + b; } };
+      struct Mul { __device__ static int apply(int a, int b) { return a * b; } };
+      template<class Op> __device__ int fold(int v) { int a[width()]; for (int i = 0; i < width(); ++i) a[i] = v; int s = a[0]; for (int i = 1; i < 3; ++i) s = Op::apply(s, a[i]); return s; }
+      __global__ void k(int* y) { y[threadIdx.x] = 10000 * fold<Add>(threadIdx.x) + fold<Mul>(threadIdx.x) + 100000000 * (width() == 8); }`, { block: [16, 1, 1] });
+    clean(r);
+    expect(contents(r, 'y', 16)).toEqual(range(16).map((t) => 30000 * t + t * t * t + 100000000));
+  });
+
   test('a conversion function gives typed dynamic shared memory', () => {
     const r = run(`
       template<class T> struct Shared {
@@ -212,7 +223,7 @@ describe('loops, limits, groups, library names', () => {
         cg::thread_block block = cg::this_thread_block();
         int all = total(block, s, threadIdx.x);
         block.sync();
-        cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
+        cg::thread_group tile = cg::tiled_partition(block, 16);
         int part = total(tile, s + threadIdx.x / 16 * 16, threadIdx.x);
         y[threadIdx.x] = threadIdx.x % 16 == 0 ? (threadIdx.x == 0 ? all : 0) * 10000 + part : 0;
       }`, { block: [64, 1, 1] });

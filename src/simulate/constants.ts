@@ -98,6 +98,7 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
       }
     }
     case 'call': {
+      if (e.callee.kind === 'function') return constantFunction(e, env, depth);
       if (e.callee.kind !== 'builtin') return null;
       const values = e.arguments.map(go);
       const [a, b] = values;
@@ -112,6 +113,17 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
     case 'coordinate': return e.base === 'warpSize' ? of(integer(32n, INT32)) : null;
     default: return null;
   }
+}
+
+/** `constexpr int tile() { return 32; }`: functions without parameters whose body is one return. */
+function constantFunction(e: Extract<Expr, { kind: 'call' }>, env: Env, depth: number): ConstantValue | null {
+  if (e.callee.kind !== 'function' || e.arguments.length > 0) return null;
+  const [decl, other] = e.callee.candidates;
+  if (decl === undefined || other !== undefined || !decl.qualifiers.constexpr || decl.template !== null || decl.owner !== null || decl.body === null) return null;
+  const [only, more] = decl.body.body;
+  if (only?.kind !== 'return' || only.value === null || more !== undefined) return null;
+  const value = evaluate(only.value, env, null, depth + 1);
+  return value === null ? null : castTo(value, decl.returns, env);
 }
 
 function scopeEnvironment(scope: Type, env: Env): Env {

@@ -34,6 +34,9 @@ export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'c
       if (vector !== null) return vector;
       const limit = numericLimit(ctx, callee.name);
       if (limit !== null) return limit;
+      const owner = dependentOwner(ctx, callee.name);
+      const methods = owner?.record.layout.decl.methods.filter((m) => m.name === owner.member && m.qualifiers.static) ?? [];
+      if (owner !== null && methods.length > 0) return callFunction(ctx, methods, e.arguments, e.templateArguments, null, e, owner.record);
       return ctx.unsupported(`call of unknown function ${callee.name}`, e.span);
     }
   }
@@ -48,6 +51,13 @@ function meansBuiltin(ctx: FunctionContext, name: string, candidates: readonly F
   if (candidates.every(isLeftOut)) return true;
   const types = e.arguments.map((a) => argumentType(ctx, a));
   return !candidates.some((c) => match(ctx, c, types, e.templateArguments, null) !== null);
+}
+
+/** `Policy::member` with a template parameter `Policy` that stands for a record here; null for anything else. */
+export function dependentOwner(ctx: FunctionContext, name: string): { readonly record: RecordType; readonly member: string } | null {
+  const [scope, member, more] = name.split('::');
+  const t = scope === undefined ? undefined : ctx.env.types.get(scope);
+  return t?.k === 'record' && member !== undefined && more === undefined ? { record: t, member } : null;
 }
 
 function scopeOf(ctx: FunctionContext, scope: Type | undefined): RecordType | null {

@@ -25,7 +25,7 @@ function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
       // `auto` has no text of its own; the size of a tile may be a macro that only its initialiser shows.
-      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype|thread_block\w*)\b/.test(v.type.text)) throw error;
+      if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype|thread_block\w*|thread_group)\b/.test(v.type.text)) throw error;
       const t = staticType(ctx, v.init);
       return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
     }

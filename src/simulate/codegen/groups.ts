@@ -42,7 +42,9 @@ function groupType(ctx: FunctionContext, e: Expr | undefined): GroupType | null 
 
 function tileType(ctx: FunctionContext, e: Call): GroupType | null {
   const arg = e.templateArguments?.[0];
-  const size = arg?.kind === 'value' ? evaluate(arg.value, ctx.env) : null;
+  // `tiled_partition(block, 16)` gives a `thread_group` of as many lanes.
+  const given = arg === undefined ? e.arguments[1] : arg.kind === 'value' ? arg.value : undefined;
+  const size = given === undefined ? null : evaluate(given, ctx.env);
   return size !== null && size !== undefined && [1, 2, 4, 8, 16, 32].includes(Number(size.value)) ? { k: 'group', size: Number(size.value) } : null;
 }
 

@@ -41,7 +41,8 @@ function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callee
             break;
           }
           case 'unknown':
-            if (isGroupFunction(e.callee.name)) found = true;
+            // `Policy::f(x)`: which function it is, only the instance tells.
+            if (isGroupFunction(e.callee.name) || e.callee.name.includes('::')) found = true;
             break;
         }
         for (const a of e.arguments) {
