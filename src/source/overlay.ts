@@ -4,10 +4,11 @@
  * Offsets in a tree of the overlay are offsets in the file. The rules stand in files of their own, by what they read:
  * `arms` (conditional groups), `directive-rules` (pragmas and other lines in the middle of a statement), `word-rules` (qualifiers,
  * bounds, launches), `macro-rules` (macros of the unit), `stranger-rules` (names that no visible definition explains),
- * `dispatch-rules` (macros around launches) and `grammar-rules` (C++ that the grammar lacks).
+ * `dispatch-rules` (macros around launches), `comma-rules` and `grammar-rules` (C++ that the grammar lacks).
  */
 import type { MacroDefinition, Overlay, SourceFile, Span } from './types.js';
 import { reduceGroups, reduceGroupsIn } from './arms.js';
+import { assignmentRule } from './comma-rules.js';
 import { directiveRule } from './directive-rules.js';
 import { dispatchRule } from './dispatch-rules.js';
 import { grammarRule, pointerArgumentRule, stringRule } from './grammar-rules.js';
@@ -69,7 +70,8 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
       directiveRule(stream, patches, i, index);
     } else if (kind === TokenKind.punctuation) {
       const code = tokens.code(i);
-      if (code === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
+      if (stream.source.text.charCodeAt(tokens.end(i) - 1) === 61) assignmentRule(stream, patches, i);
+      else if (code === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
       else if (code === 42 || code === 38) pointerArgumentRule(stream, patches, i);
     } else if (kind === TokenKind.string) {
       stringRule(stream, patches, i);

@@ -84,6 +84,8 @@ export type OverlayNote =
   | { readonly kind: 'pragma'; readonly span: Span; readonly text: string }
   /** An arm of `#if` blanked so that the rest parses; which configuration remains is part of every verdict inside. */
   | { readonly kind: 'inactive'; readonly span: Span; readonly condition: string }
+  /** An operator of assignment spelled as a comma (comma-rules.ts). */
+  | { readonly kind: 'assignment'; readonly span: Span; readonly operator: string }
   /** Any other text exchanged for spaces or for C++ of the same length. */
   | { readonly kind: 'other'; readonly span: Span; readonly text: string };
 

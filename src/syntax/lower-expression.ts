@@ -7,10 +7,11 @@ import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
 import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
 import { lowerCall } from './lower-call.js';
+import { lowerComma } from './lower-comma.js';
 import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from './lower-name.js';
 import { lowerLambda } from './lower-lambda.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
-import type { BinaryExpr, Expr, TemplateArgument, Type } from './tree.js';
+import type { Expr, TemplateArgument, Type } from './tree.js';
 import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, sameType, stripReference, unqualified } from './types.js';
 
 /** An expression by itself: condition, initialiser, statement. */
@@ -190,32 +191,6 @@ function lowerParen(ctx: Lowering, node: Cst): Expr {
   for (let i = levels.length - 1; i >= 0; i--) {
     const level = levels[i];
     if (level !== undefined) result = { kind: 'paren', span: ctx.span(level), type: result.type, inner: result };
-  }
-  return result;
-}
-
-function lowerComma(ctx: Lowering, node: Cst): Expr {
-  const parts: Cst[] = [];
-  let rest: Cst | null = node;
-  while (rest !== null && rest.type === 'comma_expression') {
-    const left = fieldChild(rest, 'left');
-    if (left !== null) parts.push(left);
-    rest = fieldChild(rest, 'right');
-  }
-  if (rest !== null) parts.push(rest);
-  if (parts.length > MAX_CHAIN) return ctx.opaque(node, ctx.leftOut(node, 'chain too long'));
-  const [first, ...others] = parts;
-  if (first === undefined) return ctx.opaque(node, 'empty expression');
-  let result = expression(ctx, first);
-  let end = first.end;
-  for (const part of others) {
-    const right = expression(ctx, part);
-    const comma = end + Math.max(0, ctx.text.slice(end, part.start).indexOf(','));
-    const made: BinaryExpr = {
-      kind: 'binary', op: ',', span: ctx.spanBetween(first.start, part.end), type: right.type, left: result, right, opSpan: ctx.spanBetween(comma, comma + 1),
-    };
-    result = made;
-    end = part.end;
   }
   return result;
 }

@@ -6,6 +6,7 @@ import type { FunctionState, Lowering, Mutable, UnitState } from './context.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { markDefinition } from './lower-overload.js';
 import { lowerArguments } from './lower-call.js';
+import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { lowerCompound } from './lower-statement.js';
 import { Scope, memberScope } from './scope.js';
@@ -134,6 +135,10 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: Mutable<Function
   const list = childOfType(node, 'field_initializer_list');
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
   decl.body = lowerCompound(ctx, body);
+  if (!broken && lostAssignment(ctx.notesBetween(body.start, body.end))) {
+    decl.understood = false;
+    ctx.problem(body, 'not understood: an assignment between parentheses');
+  }
 }
 
 /** What `operator T*()` converts to; null if the node is no conversion function. */

@@ -6,6 +6,7 @@ import { expandMacro } from '../source/expand.js';
 import type { MacroDefinition } from '../source/types.js';
 import type { Cst } from './cst.js';
 import type { Lowering, Snippet } from './context.js';
+import { lostAssignment, takeAssignments } from './lower-comma.js';
 import { lowerExpression } from './lower-expression.js';
 import { lowerStatements } from './lower-statement.js';
 import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
@@ -63,6 +64,8 @@ export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition
   const snippet = ctx.unit.snippets.expression(text);
   if (snippet === null) return null;
   const expanded: Expr = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerExpression(ctx, root));
+  if (lostAssignment(snippet.notes)) return null;
+  takeAssignments(ctx, node);
   return { kind: 'macro', span: ctx.span(node), type: expanded.type, name: macro.name, definition: macro, expanded };
 }
 
@@ -73,6 +76,8 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   const snippet = ctx.unit.snippets.statements(text);
   if (snippet === null) return null;
   const body = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children, root.start));
+  if (lostAssignment(snippet.notes)) return null;
+  takeAssignments(ctx, node);
   const span = ctx.span(node);
   const [only] = body;
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };

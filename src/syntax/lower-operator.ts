@@ -147,10 +147,18 @@ export function lowerAssignment(ctx: Lowering, node: Cst): Expr {
   const right = fieldChild(node, 'right');
   if (left === null || right === null) return ctx.opaque(node, 'assignment');
   const operator = node.children.find((child) => !child.named && child.start >= left.end && child.end <= right.start);
-  const op = operator === undefined ? undefined : ASSIGN[operator.type];
-  if (operator === undefined || op === undefined) return ctx.opaque(node, 'assignment operator');
+  if (operator === undefined) return ctx.opaque(node, 'assignment operator');
+  // `c ? a : b = 1` assigns to `b`; the grammar takes the whole conditional for the target.
+  if (left.type === 'conditional_expression') return ctx.opaque(node, 'assignment in a conditional');
   const target = expression(ctx, left);
   const value = right.type === 'initializer_list' ? lowerInitList(ctx, right, target.type) : expression(ctx, right);
+  return makeAssignment(ctx, node, operator, target, value) ?? ctx.opaque(node, 'assignment operator');
+}
+
+/** Null if the operator is none of assignment. */
+export function makeAssignment(ctx: Lowering, node: Cst, operator: Cst, target: Expr, value: Expr): Expr | null {
+  const op = ASSIGN[operator.type];
+  if (op === undefined) return null;
   const overloaded = operatorCall(ctx, node, operator, op === null ? '=' : `${op}=`, [target, value]);
   if (overloaded !== null) return overloaded;
   return { kind: 'assign', span: ctx.span(node), op, target, value, type: unqualified(stripReference(target.type)) };

@@ -26,9 +26,12 @@ function memo<T>(make: (text: string) => T): (text: string) => T {
 
 /** CUDA's own spelling inside a snippet goes through the overlay like that of a file. */
 function overlaid(text: string): { readonly text: string; readonly notes: readonly OverlayNote[] } {
-  if (!text.includes('<<<') && !text.includes('__')) return { text, notes: [] };
-  const overlay = makeOverlay(sourceFromText('<macro>', '<macro>', text), new Map());
-  return { text: overlay.text, notes: overlay.notes };
+  return text.includes('<<<') || text.includes('__') ? overlay(text) : { text, notes: [] };
+}
+
+function overlay(text: string): { readonly text: string; readonly notes: readonly OverlayNote[] } {
+  const made = makeOverlay(sourceFromText('<macro>', '<macro>', text), new Map());
+  return { text: made.text, notes: made.notes };
 }
 
 /** The expression between the head's parenthesis and the last one, or null. */
@@ -75,10 +78,19 @@ function makeSnippets(parser: CppParser): SnippetStore {
   };
   const snippet = (head: string, tail: string, pick: (root: Cst) => Cst | null) => memo((text: string): Snippet | null => {
     const whole = head + text + tail;
-    const { text: spelled, notes } = overlaid(whole);
-    const root = parse(spelled);
-    const picked = root === null ? null : pick(root);
-    return picked === null ? null : { root: picked, notes, text: spelled, original: whole };
+    const first = overlaid(whole);
+    const root = parse(first.text);
+    if (root !== null) {
+      const picked = pick(root);
+      return picked === null ? null : { root: picked, ...first, original: whole };
+    }
+    // An assignment before a comma is plain C++ that only the overlay makes readable.
+    if (first.text !== whole || !text.includes('=') || !text.includes(',')) return null;
+    const second = overlay(whole);
+    const again = second.text === whole ? null : parse(second.text);
+    const picked = again === null ? null : pick(again);
+    // A comma between no parentheses of its own may separate arguments.
+    return picked === null || picked.type === 'comma_expression' ? null : { root: picked, ...second, original: whole };
   });
   const parsedExpression = snippet(EXPRESSION_HEAD, '\n);', expressionOf);
   return {
