@@ -174,3 +174,20 @@ describe('assumptions that would have no effect are refused', () => {
     expect(divmod(['audit', '--assume', assumption, 'good.cu'], { cwd: folderWith({ 'good.cu': good }) }).code).toBe(0);
   });
 });
+
+describe('reports that are read again', () => {
+  test.each([
+    [['merge', 'good.json', 'gone.json'], 'gone.json: no such file'],
+    [['merge', 'folder'], 'folder: is a folder, not a file'],
+    [['merge', 'torn.json'], 'torn.json: no valid JSON'],
+    [['audit', '--baseline', 'gone.json', 'good.cu'], '--baseline gone.json: no such file'],
+    [['audit', '--baseline', 'torn.json', 'good.cu'], '--baseline torn.json: no valid JSON'],
+  ])('%j', (args, message) => {
+    const cwd = folderWith({ 'good.cu': good, 'good.json': '{"tool":"divmod","schema":1,"files":[]}', 'torn.json': '{"tool":', 'folder/x.cu': good });
+    const result = divmod(args, { cwd });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(message);
+    expect(result.stderr).not.toMatch(/ENOENT|EISDIR/);
+    expect(result.stdout).toBe('');
+  });
+});

@@ -1,5 +1,4 @@
 /** `divmod audit`. */
-import { readFileSync } from 'node:fs';
 import { isTooDeep, UsageError } from '../../project/errors.js';
 import type { PlainFile } from '../../project/plain-audit.js';
 import type { AuditRequest, Session } from '../../project/session.js';
@@ -10,6 +9,7 @@ import { EXIT } from '../exit-codes.js';
 import { checkFailOn, offends } from '../fail-on.js';
 import { openSession } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, type Argv } from '../options.js';
+import { readJson } from '../read-json.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
@@ -122,12 +122,7 @@ function inputOrder(paths: readonly string[]): (a: PlainFile, b: PlainFile) => n
 
 /** Ids of everything that an earlier audit found. Throws `UsageError`. */
 function baselineIds(path: string): ReadonlySet<string> {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`--baseline ${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const content = readJson(path, `--baseline ${path}`);
   const ids = new Set<string>();
   collect(content, ids);
   if (typeof content !== 'object' || content === null || !('files' in content)) throw new UsageError(`--baseline ${path}: this is not the JSON of divmod audit`);

@@ -1,10 +1,10 @@
 /** `divmod merge A.json B.json…`: the JSON of shards as one. */
-import { readFileSync } from 'node:fs';
 import type { CountedFile } from '../../report/summary.js';
 import { UsageError } from '../../project/errors.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { list, type Argv } from '../options.js';
+import { readJson } from '../read-json.js';
 import { version } from '../version.js';
 
 export const mergeCommand = command({
@@ -30,12 +30,7 @@ export const mergeCommand = command({
 const RANK = { failed: 0, partial: 1, ok: 2 } as const;
 
 function readAudit(path: string): readonly CountedFile[] {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const content = readJson(path, path);
   if (typeof content !== 'object' || content === null || !('tool' in content) || content.tool !== 'divmod' || !('files' in content) || !Array.isArray(content.files)) {
     throw new UsageError(`${path}: this is not the JSON of divmod audit`);
   }
