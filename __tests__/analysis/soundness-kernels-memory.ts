@@ -155,6 +155,26 @@ export const MEMORY: readonly Specimen[] = [
     *model(t) { const table = yield t.g.data[t.x] ?? 0; t.c(0, (table[0] ?? 0) > 8); },
   },
   {
+    name: 'shuffle from a lane that may have left', source: 'if ((int)threadIdx.x >= n) return; int v = __shfl_sync(~0u, data[threadIdx.x], 31); if (v > 8) out[0] = 1;', never: [0, 1],
+    *model(t) { if (t.c(0, t.x >= t.g.n)) return; const v = t.g.data[t.x] ?? 0; const table = yield v; t.c(1, (table[31] ?? v) > 8); },
+  },
+  {
+    name: 'shuffle from a lane that may be elsewhere', source: 'if ((int)threadIdx.x < n) { int v = __shfl_sync(0xffffffffu, data[threadIdx.x], 30); if (v > 8) out[0] = 1; }', never: [0, 1],
+    *model(t) { if (!t.c(0, t.x < t.g.n)) return; const v = t.g.data[t.x] ?? 0; const table = yield v; t.c(1, (table[30] ?? v) > 8); },
+  },
+  {
+    name: 'shuffle of a value that agrees, from a lane that may have left', source: 'if ((int)threadIdx.x >= n) return; int v = __shfl_sync(~0u, n, 31); if (v > 8) out[0] = 1;', never: [1],
+    *model(t) { if (t.c(0, t.x >= t.g.n)) return; const table = yield t.g.n; t.c(1, (table[31] ?? t.lane) > 8); },
+  },
+  {
+    name: 'shuffle from a lane that the mask leaves out', source: 'int v = __shfl_sync(0x7fffffffu, data[threadIdx.x], 31); if (v > 8) out[0] = 1;', never: [0],
+    *model(t) { const v = t.g.data[t.x] ?? 0; yield v; t.c(0, v > 8); },
+  },
+  {
+    name: 'shuffle after an exit that blocks share', source: 'if (data[blockIdx.x] > n) return; int v = __shfl_sync(~0u, data[threadIdx.x], 0); if (v > 8) out[0] = 1;', atLeast: { 1: 'warp' },
+    *model(t) { if (t.c(0, (t.g.data[t.b] ?? 0) > t.g.n)) return; const table = yield t.g.data[t.x] ?? 0; t.c(1, (table[0] ?? 0) > 8); },
+  },
+  {
     name: 'shuffle from a lane that differs', source: 'int v = __shfl_sync(0xffffffffu, data[threadIdx.x], (threadIdx.x + 1) & 7); if (v > 8) out[0] = 1;', never: [0],
     *model(t) { const table = yield t.g.data[t.x] ?? 0; t.c(0, (table[(t.x + 1) & 7] ?? 0) > 8); },
   },

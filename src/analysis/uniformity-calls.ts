@@ -7,7 +7,8 @@
  *   votes and reductions  one value among the lanes that the mask names. A mask that is itself one value per warp names every lane that
  *                         arrives with it (else the call is undefined), so the result is one value per warp;
  *   legacy votes          act on the lanes that happen to be together: one value per warp only if whole warps arrive;
- *   `__shfl_sync`         one value per warp if mask and source lane are, for full width;
+ *   `__shfl_sync`         one value per warp if mask and source lane are, for full width, if whole warps arrive (else the source may have
+ *                         exited or gone elsewhere) and a mask that is constant names the source;
  *   up, down, xor         one value per warp only if the shuffled value is one and whole warps arrive.
  *
  * Queries of cooperative groups follow library-calls.ts. Everything else that is not visible is unknown, by name.
@@ -228,8 +229,9 @@ function builtinTaint(entry: Builtin, call: CallExpr, state: Uniformity): number
     case 'shuffle': {
       const value = argument(entry.scope.value);
       const source = argument(entry.scope.lane);
-      if (entry.mask === null && isLane(state.arrivalAt(call))) return value | source | DATA;
       if (isLane(mask) || isLane(source) || !fullWidth(call, entry.scope.width, state)) return value | source | (isLane(value) ? value : DATA);
+      // A lane that has exited, that goes elsewhere or that the mask leaves out gives nothing: what is read from it is undefined.
+      if (isLane(state.arrivalAt(call)) || !namesSource(call, entry.mask, entry.scope.lane, state)) return value | source | DATA;
       return isLane(value) ? WARP : value;
     }
     case 'lane-shuffle': {
@@ -256,6 +258,19 @@ function joinedLoad(address: number): number {
 function wholeWarps(call: CallExpr, state: Uniformity): number {
   const arrival = state.arrivalAt(call);
   return isLane(arrival) ? arrival | DATA : WARP;
+}
+
+/**
+ * Does the mask name the source lane? One that is no constant names all lanes where whole warps arrive: a lane that calls with a mask that
+ * leaves it out is an error.
+ */
+function namesSource(call: CallExpr, maskAt: number | null, sourceAt: number, state: Uniformity): boolean {
+  const mask = maskAt === null ? undefined : call.arguments[maskAt];
+  const named = mask === undefined ? null : constantOf(mask, state.env);
+  if (named === null || BigInt.asUintN(32, named) === 0xffffffffn) return true;
+  const source = call.arguments[sourceAt];
+  const lane = source === undefined ? null : constantOf(source, state.env);
+  return lane !== null && (named >> BigInt.asUintN(5, lane) & 1n) === 1n;
 }
 
 function fullWidth(call: CallExpr, index: number, state: Uniformity): boolean {
