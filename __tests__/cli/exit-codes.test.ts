@@ -42,7 +42,7 @@ describe('exit codes', () => {
 });
 
 describe('verification', () => {
-  const cwd = folderWith({ 'k.cu': HOISTABLE, 'other.cu': HOISTABLE.replace('2.0f', '3.0f'), 'same.cu': HOISTABLE.replace('sum -= in[i * n + k];', 'sum = sum - in[i * n + k];') });
+  const cwd = folderWith({ 'k.cu': HOISTABLE, 'other.cu': HOISTABLE.replace('2.0f', '3.0f'), 'same.cu': HOISTABLE.replace('sum -= in[i * n + k];', 'sum = sum - in[i * n + k];'), 'numbers.txt': '1 2 3\n4, 5' });
 
   test('two versions that agree: 0; that differ: 4, with a counterexample', () => {
     const same = divmod(['verify', 'k.cu', 'same.cu'], { cwd });
@@ -86,5 +86,9 @@ describe('verification', () => {
     expect(result.stdout).toMatch(/efficiency \d\.\d\d/);
     expect(result.stdout).toContain('if (mode > 0) {');
     expect(divmod(['simulate', 'k.cu', '--launch', '2*64'], { cwd }).code).toBe(2);
+    expect(divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '1x32', '--arg', 'n=5', '--arg', 'x=@numbers.txt'], { cwd }).code).not.toBe(2);
+    const missing = divmod(['simulate', 'k.cu', '--kernel', 'scale', '--arg', 'x=@absent.txt'], { cwd });
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('absent.txt cannot be read');
   });
 });

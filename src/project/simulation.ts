@@ -1,4 +1,5 @@
 /** Kernels of a project on the simulator: runs with counts, probabilities for the audit, and the comparison of two versions. */
+import { readFileSync } from 'node:fs';
 import type { Probabilities } from '../analysis/facts.js';
 import { blockShapes, constantShape, verifyEquivalent, type Verdict } from '../verify/index.js';
 import { parseArgument, simulate, type Argument, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
@@ -23,12 +24,21 @@ function parseSizes(text: string): Shape | null {
   return sizes.length <= 3 && x > 0 && y > 0 && z > 0 ? [x, y, z] : null;
 }
 
-/** `n=1000`, `x=uniform(-1,1)`, …. Throws `UsageError`. */
+/** Numbers of `a=@FILE`. Throws `UsageError`. */
+function readNumbers(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--arg: ${path} cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)})`);
+  }
+}
+
+/** `n=1000`, `x=uniform(-1,1)`, `a=@numbers.txt`, …. Throws `UsageError`. */
 export function parseArguments(words: readonly string[]): ReadonlyMap<string, Argument> {
   const map = new Map<string, Argument>();
   for (const word of words) {
-    const parsed = parseArgument(word);
-    if (parsed === null) throw new UsageError(`--arg ${word}: expected NAME=VALUE, such as n=1000, x=uniform(-1,1), flag=bernoulli(0.03), y=alias(x,4) or a=[1,2,3]`);
+    const parsed = parseArgument(word, readNumbers);
+    if (parsed === null) throw new UsageError(`--arg ${word}: expected NAME=VALUE, such as n=1000, x=uniform(-1,1), flag=bernoulli(0.03), y=alias(x,4), a=[1,2,3] or a=@numbers.txt`);
     map.set(parsed.name, parsed.argument);
   }
   return map;
