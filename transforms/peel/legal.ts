@@ -54,8 +54,26 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     inductionSimple(context, plan),
     exitsSkipRest(context, plan),
     alreadyDone(context, loop, guards),
+    codeGrowth(context, loop),
     contractionStable(context, loop),
   ];
+}
+
+/** Runs of one function that go on from a counter set before. Guards of a nest of loops multiply: six of them made 1,600 lines of 80. */
+const MOST_RUNS = 12;
+
+function codeGrowth(context: TransformContext, loop: PeelableLoop): Obligation {
+  const line = lineOf(context, loop);
+  const { body } = context.facts.function;
+  let runs = 0;
+  if (body !== null) {
+    walk(body, (node) => {
+      if (node.kind === 'for' && node.init.kind === 'empty' && node.condition !== null) runs++;
+      return true;
+    });
+  }
+  if (runs < MOST_RUNS) return proved('code-growth', line, `${runs} runs in the function so far`);
+  return refuted('code-growth', line, `the function is in ${runs} runs already: more would cost more in code than they save`, 'move the loop into a __device__ function');
 }
 
 function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {
