@@ -65,6 +65,8 @@ function updatesIn(loop: PeelableLoop): readonly (Extract<Expr, { kind: 'update'
 function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable): Counter | null {
   const type = integerType(variable.type);
   if (type === null || type.bits < 32 || !isThreadsOwn(variable) || facts.addressTaken(variable)) return null;
+  // A variable of the body is made anew in every iteration, and the head cannot name it.
+  if (loop.body.span.start <= variable.span.start && variable.span.end <= loop.body.span.end) return null;
   const head = headOf(loop, variable);
   const updates: Expr[] = [];
   let direction: 1 | -1 | 0 | null = null;
