@@ -4,10 +4,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { INT32, INT64, maximum, minimum, UINT32, UINT64, wrap, type IntegerType } from '../../src/cuda/integers.js';
-import { boundOf, lessThanZero, type Change } from '../../transforms/peel/bound.js';
-import { evaluate, print, typeOf, type Cpp } from '../../transforms/peel/cpp.js';
-import { add, constant, extreme, interval, linearIn, multiply, negate, subtract, symbol, type Poly, type Sym } from '../../transforms/peel/polynomial.js';
-import { varies } from '../../transforms/peel/solve.js';
+import { boundOf, lessThanZero, type Change } from '../../transforms/lib/guards/bound.js';
+import { evaluate, print, typeOf, type Cpp } from '../../transforms/lib/guards/cpp.js';
+import { add, constant, extreme, interval, linearIn, multiply, negate, subtract, symbol, type Poly, type Sym } from '../../transforms/lib/guards/polynomial.js';
+import { varies } from '../../transforms/lib/guards/solve.js';
 
 function sym(name: string, type: IntegerType, { low = minimum(type), high = maximum(type), role = 'uniform' as Sym['role'], extent = null as Sym['extent'] } = {}): Sym {
   return { key: name, role, text: name, type, low, high, extent };

@@ -5,12 +5,12 @@
  * other value for every thread *late*. A claim says which value, while which bound on the counter holds, and what it needs so that C++
  * compares as mathematics does.
  */
-import type { Change } from './bound.js';
+import type { Change } from '../lib/guards/bound.js';
 import type { Counter } from './counters.js';
-import type { Guard } from './guards.js';
-import { constant, equal, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
-import type { Reader } from './reading.js';
-import { edgeOf, follows, formsOf, type Edge, type End, type Form } from './solve.js';
+import type { Guard } from '../lib/guards/guards.js';
+import { constant, equal, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
+import type { Reader } from '../lib/guards/reading.js';
+import { edgeOf, follows, formsOf, type Edge, type End, type Form } from '../lib/guards/solve.js';
 
 export interface Claim {
   readonly value: boolean;

@@ -7,12 +7,11 @@
  */
 import type { Node } from '../../src/analysis/children.js';
 import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
-import type { Expr, ForStmt, WhileStmt } from '../../src/syntax/tree.js';
+import type { Expr } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
-import { integerType, isThreadsOwn, Reader } from './reading.js';
-import { interval } from './polynomial.js';
-
-export type PeelableLoop = ForStmt | WhileStmt;
+import { integerType, isThreadsOwn, Reader } from '../lib/guards/reading.js';
+import { interval } from '../lib/guards/polynomial.js';
+import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 
 export interface Counter {
   readonly variable: Variable;
@@ -30,10 +29,6 @@ export interface Counter {
   readonly updates: readonly Expr[];
   /** Its value on entry, if the head of a `for` gives it. */
   readonly start: Expr | null;
-}
-
-export function isPeelable(loop: Loop): loop is PeelableLoop {
-  return (loop.kind === 'for' || loop.kind === 'while') && loop.conditionDecl === null && loop.condition !== null;
 }
 
 /** Variables that the loop itself (not a loop inside it) counts by. */
@@ -196,12 +191,4 @@ export function seesHeadValue(facts: FunctionFacts, loop: PeelableLoop, counter:
     if (update.span.start < guard.span.end) return false;
     return !facts.loops(update).some((at) => inner.includes(at));
   });
-}
-
-/** The test may be taken once more than before: no effects, no volatile and no atomic reads. */
-export function isRepeatable(facts: FunctionFacts, test: Expr): boolean {
-  const effects = facts.effects(test);
-  return effects.assigns.size === 0 && effects.barriers.length === 0 && effects.collectives.length === 0 && effects.fences.length === 0 && effects.atomics.length === 0
-    && effects.unknownCalls.length === 0 && effects.visible.length === 0 && effects.asm.length === 0 && effects.opaque.length === 0
-    && effects.accesses.every((access) => access.kind === 'read' && !access.volatile);
 }

@@ -8,13 +8,14 @@ import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto
 import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import { isRepeatable, type PeelableLoop } from './counters.js';
-import { finishedBeside } from './finished.js';
-import type { Guard } from './guards.js';
-import { isFree } from './names.js';
+import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
+import { finishedBeside } from '../lib/guards/finished.js';
+import type { Guard } from '../lib/guards/guards.js';
+import { isFree } from '../lib/guards/names.js';
 import type { PeelProblem } from './range.js';
-import { visitLive, type Decisions } from './simplify.js';
-import { runTexts, versionTexts, type PeelPlan } from './write.js';
+import { visitLive, type Decisions } from '../lib/guards/simplify.js';
+import { versionTexts } from '../lib/guards/two-versions.js';
+import { runTexts, type PeelPlan } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
@@ -37,7 +38,7 @@ export function problemObligations(context: TransformContext, problem: PeelProbl
 export function planObligations(context: TransformContext, plan: PeelPlan): readonly Obligation[] {
   const { loop, guards } = plan;
   const line = lineOf(context, loop);
-  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionTexts(context, plan);
+  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionTexts(context, plan.tests);
   const comparisons = guards.map((guard) => guard.comparison);
   return [
     noGoto(context),

@@ -8,14 +8,15 @@
 import type { Expr, Stmt } from '../../src/syntax/tree.js';
 import { conjunctsOf, variableOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
-import type { Change } from './bound.js';
+import type { Change } from '../lib/guards/bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
-import { seesHeadValue, type Counter, type PeelableLoop } from './counters.js';
-import type { Guard } from './guards.js';
-import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
-import { integerType, Reader, variableKey } from './reading.js';
-import { follows, testForm } from './solve.js';
-import { arePlain, valueOf, visitLive, type Decisions } from './simplify.js';
+import { seesHeadValue, type Counter } from './counters.js';
+import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import type { Guard } from '../lib/guards/guards.js';
+import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
+import { integerType, Reader, variableKey } from '../lib/guards/reading.js';
+import { follows, testForm } from '../lib/guards/solve.js';
+import { arePlain, valueOf, visitLive, type Decisions } from '../lib/guards/simplify.js';
 
 export interface RunTest {
   readonly side: '<' | '>=';

@@ -8,13 +8,14 @@
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import type { TransformContext } from '../lib/types.js';
-import { lessThanZero } from './bound.js';
-import type { PeelableLoop } from './counters.js';
-import type { Guard } from './guards.js';
-import { equal, extreme, interval, linearIn, symbolsOf, type Poly } from './polynomial.js';
-import { Reader, variableKey } from './reading.js';
-import { follows, formsOf, opposite, varies, type End } from './solve.js';
-import { arePlain, type Decisions } from './simplify.js';
+import { lessThanZero } from '../lib/guards/bound.js';
+import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import { demandOf, settle, type Demand } from '../lib/guards/demands.js';
+import type { Guard } from '../lib/guards/guards.js';
+import { interval, linearIn, symbolsOf, type Poly } from '../lib/guards/polynomial.js';
+import { Reader, variableKey } from '../lib/guards/reading.js';
+import { varies } from '../lib/guards/solve.js';
+import { arePlain, type Decisions } from '../lib/guards/simplify.js';
 import { describeLoop } from '../lib/loops.js';
 
 export interface VersionPlan {
@@ -47,24 +48,13 @@ function boundIsConstant(facts: FunctionFacts, loop: PeelableLoop): boolean {
   return [induction.bound, induction.start].every((expr) => facts.constant(expr) !== null || facts.scope(expr).value === 'constant');
 }
 
-interface Demand {
-  readonly guard: Guard;
-  readonly value: boolean;
-  /** Below zero for every thread and iteration that the demand is for. */
-  readonly fact: Poly;
-  /** The same at the worst of them. */
-  readonly worst: Poly;
-  readonly ends: readonly End[];
-  readonly assumed: boolean;
-}
-
 /** Null if the nest has no window, no constant number of iterations, or no guard that could hold throughout. */
 export function versionPlan(context: TransformContext, loop: PeelableLoop, guards: readonly Guard[]): VersionPlan | null {
   const { facts } = context;
   const induction = describeLoop(facts, loop);
   if (!induction.simple) return null;
   const reader = new Reader(facts, loop, null, false);
-  const demands = guards.map((guard) => demandOf(reader, guard)).filter((demand) => demand !== null)
+  const demands = guards.map((guard) => demandOf(reader, guard, varies)).filter((demand) => demand !== null)
     .filter(({ guard, value }) => guard.owner.kind !== 'ternary' || arePlain(facts, guard.owner.node, value));
   const own = variableKey(induction.counter);
   const constantTrips = isUnrolled(facts, loop);
@@ -73,7 +63,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
 
   let kept = demands;
   for (;;) {
-    const chosen = settle(kept);
+    const chosen = settle(kept, varies);
     if (chosen === null) return null;
     if (chosen.without.size === 0) {
       if (!kept.some((demand) => counted.includes(demand)) || (!constantTrips && !hasWindow(kept.filter((demand) => counted.includes(demand)), own))) return null;
@@ -90,22 +80,6 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
   }
 }
 
-function demandOf(reader: Reader, guard: Guard): Demand | null {
-  reader.failure = null;
-  const forms = formsOf(reader, guard.comparison);
-  if (forms === null || forms.kind !== 'one') return null;
-  const { form } = forms;
-  if (!symbolsOf(form.poly).some((sym) => sym.role === 'inner')) return null;
-  const negative = form.whenNegative === guard.wanted;
-  const fact = negative ? form.poly : opposite(form.poly);
-  const worst = extreme(fact, 'high', varies);
-  // Never true throughout: an edge that the loop itself starts or ends at.
-  if (worst === null || interval(worst).low >= 0n) return null;
-  // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
-  if (symbolsOf(worst).every((sym) => sym.key.startsWith('blockDim.'))) return null;
-  return { guard, value: guard.wanted, fact, worst, ends: negative ? form.negative : form.other, assumed: form.assumed };
-}
-
 /** Two demands of which one limits the counter from above and one from below. */
 function hasWindow(demands: readonly Demand[], counter: string): boolean {
   // An unsigned comparison says both edges at once.
@@ -119,35 +93,3 @@ function hasWindow(demands: readonly Demand[], counter: string): boolean {
   });
   return signs.includes(1) && signs.includes(-1);
 }
-
-interface Settled { readonly tests: readonly Poly[]; readonly assumed: boolean; readonly without: ReadonlySet<Demand> }
-
-/** The inequalities to test, weaker ones dropped; demands whose comparison might not be the mathematical one are given back. */
-function settle(demands: readonly Demand[]): Settled | null {
-  if (demands.length === 0) return null;
-  const facts = demands.map((demand) => demand.fact);
-  const tests: Poly[] = [];
-  const without = new Set<Demand>();
-  let assumed = false;
-  const add = (poly: Poly): void => {
-    if (interval(poly).high < 0n || tests.some((test) => equal(test, poly) || follows(poly, [test]))) return;
-    for (let i = tests.length - 1; i >= 0; i--) {
-      const test = tests[i];
-      if (test !== undefined && follows(test, [poly])) tests.splice(i, 1);
-    }
-    tests.push(poly);
-  };
-  for (const demand of demands) {
-    add(demand.worst);
-    assumed ||= demand.assumed;
-    for (const end of demand.ends) {
-      if (follows(end.poly, facts)) continue;
-      const worst = end.demandable ? extreme(end.poly, 'high', varies) : null;
-      if (worst !== null && interval(worst).low < 0n) add(worst);
-      else if (end.index) assumed = true;
-      else without.add(demand);
-    }
-  }
-  return { tests, assumed, without };
-}
-

@@ -9,20 +9,21 @@
  * A counter that the head declares moves in front of the loops, into braces of its own if its name means something else there. The
  * run that keeps all guards stays where the loop stood, its body untouched.
  */
-import type { Edit, FileSpan, Span } from '../../src/source/types.js';
+import type { Edit } from '../../src/source/types.js';
 import { unreachable, type Expr, type VariableDecl } from '../../src/syntax/tree.js';
+import { shareBases } from '../lib/guards/bases.js';
+import { boundOf, type Declaration, type Namer } from '../lib/guards/bound.js';
+import { print, typeOf, type Cpp } from '../lib/guards/cpp.js';
+import { namerFor, prefersUnderscores } from '../lib/guards/names.js';
+import { add, constant, constantValue, equal, symbol, symbolsOf } from '../lib/guards/polynomial.js';
+import { integerType } from '../lib/guards/reading.js';
+import { simplify } from '../lib/guards/simplify.js';
+import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import { declarationText, isShadowed, readsOf, versionTexts, writeTwoVersions } from '../lib/guards/two-versions.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
-import { chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
-import { boundOf, lessThanZero, type Declaration, type Inequality, type Namer } from './bound.js';
-import { shareBases } from './bases.js';
-import { print, typeName, typeOf, type Cpp } from './cpp.js';
-import type { PeelableLoop } from './counters.js';
 import type { RangePlan, Run, RunTest } from './range.js';
-import { integerType } from './reading.js';
-import { namerFor, prefersUnderscores } from './names.js';
-import { add, constant, constantValue, equal, symbol, symbolsOf } from './polynomial.js';
-import { simplify } from './simplify.js';
 import type { VersionPlan } from './version.js';
 
 export type PeelPlan = RangePlan | VersionPlan;
@@ -119,16 +120,6 @@ function wishFor(context: TransformContext, plan: RangePlan, run: Run): string {
   return prefersUnderscores(context) ? `${plan.sym.text}_${word}` : `${plan.sym.text}${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
-function declarationText({ name, value }: Declaration, shadowed: boolean): string {
-  return `const ${typeName(typeOf(value))} ${name} = ${print(value, shadowed)};`;
-}
-
-/** True if `min` and `max` may not be CUDA's own here. */
-function isShadowed(context: TransformContext): boolean {
-  const { unit } = context;
-  return ['min', 'max'].some((name) => unit.macros.has(name) || unit.functions.some((fn) => fn.name === name && fn.owner === null));
-}
-
 // --------------------------------------------------------------------------------------------------------------- edits
 
 export function writePlan(context: TransformContext, plan: PeelPlan): Change {
@@ -137,6 +128,11 @@ export function writePlan(context: TransformContext, plan: PeelPlan): Change {
     case 'version': return writeVersions(context, plan);
     default: return unreachable(plan);
   }
+}
+
+function writeVersions(context: TransformContext, plan: VersionPlan): Change {
+  const region = extentOf(context.unit.source, plan.loop);
+  return { edits: writeTwoVersions(context, plan.loop, plan.decisions, versionTexts(context, plan.tests)), reads: readsOf(context, plan.guards, region) };
 }
 
 /** Variables of a `for` head that later runs need too. */
@@ -150,7 +146,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const texts = runTexts(context, plan);
   if (texts === null) return { edits: [], reads: [] };
   const region = extentOf(source, loop);
-  const reads = readsOf(context, plan, region);
+  const reads = readsOf(context, plan.guards, region);
   const file = source.realPath;
   const heads = runs.map((run, i) => headOf(context, plan, run, texts.tests[i] ?? null, i, runs.length));
   const moved = runs.length > 1 && headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
@@ -202,90 +198,4 @@ function headOf(context: TransformContext, plan: RangePlan, run: Run, test: stri
 
 function needsParentheses(expr: Expr): boolean {
   return expr.kind === 'assign' || expr.kind === 'conditional' || (expr.kind === 'binary' && (expr.op === '||' || expr.op === ','));
-}
-
-/** Columns that a line of tests may fill. */
-const LONGEST = 120;
-
-function writeVersions(context: TransformContext, plan: VersionPlan): Change {
-  const { loop } = plan;
-  const { source } = context.unit;
-  const region = extentOf(source, loop);
-  const style = styleOf(source, context.facts.function);
-  const place = placeOf(context, loop);
-  const inner = place.indent + style.unit;
-  const shift: Shift = { from: indentAt(source, loop.span.start), to: inner };
-  const { tests, declarations } = versionTexts(context, plan);
-  const line = tests.join(' && ');
-  const joined = place.indent.length + line.length > LONGEST ? tests.join(`\n${place.indent}${style.unit}&& `) : line;
-  const fast = copyText(source, region, shift, simplify(context.facts, loop.body, plan.decisions, shift));
-  const whole = copyText(source, region, shift);
-  const text = chainText(style, place.indent, [
-    { head: `if${style.keywordSpace}(${joined})`, lines: inner + fast },
-    { head: null, lines: inner + whole },
-  ]);
-  return {
-    edits: [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${[...declarations, text].join(`\n${place.indent}`)}${place.after}` }],
-    reads: readsOf(context, plan, region),
-  };
-}
-
-/** Constants and tests of the copy without guards. */
-export function versionTexts(context: TransformContext, plan: VersionPlan): { readonly declarations: readonly string[]; readonly tests: readonly string[]; readonly names: readonly string[] } {
-  const names: string[] = [];
-  const fresh = namerFor(context);
-  const shadowed = isShadowed(context);
-  const bases = shareBases(plan.tests, (wish) => {
-    const made = fresh(wish);
-    names.push(made);
-    return made;
-  });
-  const tests = plan.tests.map((test) => lessThanZero(bases.replace(test))).filter((test) => test !== null);
-  return { declarations: bases.declarations.map((base) => declarationText(base, shadowed)), tests: tests.map((test) => testText(test, shadowed)), names };
-}
-
-/** What the block contributes stands on the left: `first >= R`, `first + R < n`. */
-function testText({ left, op, right }: Inequality, shadowed: boolean): string {
-  const [a, b] = [print(left, shadowed), print(right, shadowed)];
-  return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
-}
-
-function holdsPlace(expr: Cpp): boolean {
-  switch (expr.kind) {
-    case 'number': return false;
-    case 'symbol': return /^(?:base|blockIdx|blockDim)\./.test(expr.sym.key);
-    case 'name': return holdsPlace(expr.value);
-    case 'cast': return holdsPlace(expr.operand);
-    case 'binary': case 'extreme': case 'positive': return holdsPlace(expr.left) || holdsPlace(expr.right);
-    default: return unreachable(expr);
-  }
-}
-
-function readsOf(context: TransformContext, plan: PeelPlan, region: Span): readonly FileSpan[] {
-  const { source } = context.unit;
-  const reads: FileSpan[] = [{ file: source.realPath, start: region.start, end: region.end }];
-  for (const guard of plan.guards) {
-    const definitions = new Set<VariableDecl>();
-    collectDefinitions(guard.comparison, definitions);
-    for (const decl of definitions) reads.push({ file: decl.file, start: decl.span.start, end: decl.span.end });
-  }
-  return reads;
-}
-
-/** Declarations with an initialiser that the guard's meaning rests on. */
-function collectDefinitions(expr: Expr, found: Set<VariableDecl>): void {
-  switch (expr.kind) {
-    case 'ref':
-      if (expr.decl !== null && expr.decl.kind === 'variable' && expr.decl.init !== null && !found.has(expr.decl)) {
-        found.add(expr.decl);
-        collectDefinitions(expr.decl.init, found);
-      }
-      return;
-    case 'paren': collectDefinitions(expr.inner, found); return;
-    case 'macro': collectDefinitions(expr.expanded, found); return;
-    case 'unary': collectDefinitions(expr.operand, found); return;
-    case 'cast': collectDefinitions(expr.operand, found); return;
-    case 'binary': collectDefinitions(expr.left, found); collectDefinitions(expr.right, found); return;
-    default: return;
-  }
 }

@@ -3,7 +3,7 @@
  * change while the loop runs. Everything here is plain data in mathematical integers; how far a polynomial is the C++ value is
  * kept beside it (reading.ts).
  */
-import type { IntegerType } from '../../src/cuda/integers.js';
+import type { IntegerType } from '../../../src/cuda/integers.js';
 
 /**
  * `counter`: the counter of the loop that is peeled. `inner`: the counter of a loop inside it. `thread`: differs between the threads

@@ -6,7 +6,7 @@
  * the narrowest type in which no part can leave its range whatever the symbols are. Of several guards on one side the nearest
  * change counts.
  */
-import { fits, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
+import { fits, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
 import { binary, INT32, INT64, number, print, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
 import { add, constant, constantValue, equal, interval, negate, subtract, type Poly, type Sym, type Term } from './polynomial.js';
 

@@ -2,8 +2,8 @@
  * Small C++ integer expressions that peel writes: printed as text, and evaluated in their C++ types by the tests, so that a bound is
  * checked as it will run, wrap-around included.
  */
-import { commonType, fits, INT32, INT64, promote, UINT32, UINT64, wrap, type IntegerType } from '../../src/cuda/integers.js';
-import { unreachable } from '../../src/syntax/tree.js';
+import { commonType, fits, INT32, INT64, promote, UINT32, UINT64, wrap, type IntegerType } from '../../../src/cuda/integers.js';
+import { unreachable } from '../../../src/syntax/tree.js';
 import type { Sym } from './polynomial.js';
 
 export type Cpp =

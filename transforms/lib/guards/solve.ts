@@ -8,8 +8,8 @@
  * Under such a claim the C++ comparison must be the mathematical one. The claim itself orders the two sides, so only the outer ends are
  * left to ranges: the smaller side must not lie below its type, the larger one not above it.
  */
-import { commonType, maximum, minimum, type IntegerType } from '../../src/cuda/integers.js';
-import type { Expr } from '../../src/syntax/tree.js';
+import { commonType, maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
+import type { Expr } from '../../../src/syntax/tree.js';
 import { add, constant, extreme, interval, linearIn, negate, subtract, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Comparison, ComparisonOperator } from './guards.js';
 import { isIndex, type Reader, type Reading } from './reading.js';

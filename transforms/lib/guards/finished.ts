@@ -2,11 +2,11 @@
  * Recognises what peel has written: runs that follow each other with one counter, or two versions in the arms of an `if`, one of which
  * lacks the guards of the other. The one that keeps them is not peeled again.
  */
-import { isStmt, walk, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { Decl, Stmt } from '../../src/syntax/tree.js';
-import { codeOf } from '../lib/equality.js';
-import { isPeelable, type PeelableLoop } from './counters.js';
+import { isStmt, walk, type Node } from '../../../src/analysis/children.js';
+import type { FunctionFacts } from '../../../src/analysis/facts.js';
+import type { Decl, Stmt } from '../../../src/syntax/tree.js';
+import { codeOf } from '../equality.js';
+import { isPeelable, type PeelableLoop } from './tested-loop.js';
 import type { Guard } from './guards.js';
 
 /** The loop beside this one that does its work without the guards; null if there is none. */

@@ -9,12 +9,12 @@
  *
  * Not followed: loads, calls, variables with several definitions, divisions of anything but thread coordinates.
  */
-import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../src/cuda/integers.js';
-import { isStmt, walk } from '../../src/analysis/children.js';
-import { atLeast, type FunctionFacts, type Loop, type Variable, type Verdict } from '../../src/analysis/facts.js';
-import { unreachable, type Decl, type Expr, type RefExpr } from '../../src/syntax/tree.js';
-import { declarationsVisibleAt } from '../lib/common-obligations.js';
-import { describeLoop } from '../lib/loops.js';
+import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
+import { isStmt, walk } from '../../../src/analysis/children.js';
+import { atLeast, type FunctionFacts, type Loop, type Variable, type Verdict } from '../../../src/analysis/facts.js';
+import { unreachable, type Decl, type Expr, type RefExpr } from '../../../src/syntax/tree.js';
+import { declarationsVisibleAt } from '../common-obligations.js';
+import { describeLoop } from '../loops.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
 import { coordinate, exactly, integerType, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';

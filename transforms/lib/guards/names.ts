@@ -1,7 +1,7 @@
 /**
  * Names for the constants that peel writes: free in the function, and not the name of a macro or in the body of one.
  */
-import type { TransformContext } from '../lib/types.js';
+import type { TransformContext } from '../types.js';
 
 /** Makes names that are free in the function of the context, each once. */
 export function namerFor(context: TransformContext): (wish: string) => string {

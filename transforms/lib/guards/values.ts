@@ -2,9 +2,9 @@
  * Values as the reader of guards sees them: a polynomial in a C++ type, the coordinates of CUDA, and which variables hold a thread's
  * own value.
  */
-import { INT32, maximum, minimum, UINT32, type IntegerType } from '../../src/cuda/integers.js';
-import type { BlockFact, Variable } from '../../src/analysis/facts.js';
-import { unreachable, type CoordinateExpr, type Type } from '../../src/syntax/tree.js';
+import { INT32, maximum, minimum, UINT32, type IntegerType } from '../../../src/cuda/integers.js';
+import type { BlockFact, Variable } from '../../../src/analysis/facts.js';
+import { unreachable, type CoordinateExpr, type Type } from '../../../src/syntax/tree.js';
 import { constant, interval, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
 export interface Reading {

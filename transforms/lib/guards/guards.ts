@@ -1,10 +1,10 @@
 /**
  * Guards of a loop: integer comparisons that stand, alone or in a chain of `&&`, `||` and `!`, where they decide a statement or a value.
  */
-import { isStmt, forEachChild, strip, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
-import { conjunctsOf, describeLoop } from '../lib/loops.js';
-import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+import { isStmt, forEachChild, strip, type Node } from '../../../src/analysis/children.js';
+import type { FunctionFacts, Loop } from '../../../src/analysis/facts.js';
+import { conjunctsOf, describeLoop } from '../loops.js';
+import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../../src/syntax/tree.js';
 
 export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!=';
 

@@ -5,13 +5,13 @@
  * Chains are folded left to right. What stands left of a conjunct that makes the chain false is still evaluated, unless it has no
  * effects. A `?:` gives way to its arm only if that does not change the type of the value.
  */
-import { forEachChild, isStmt, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { Span } from '../../src/source/types.js';
-import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../src/syntax/tree.js';
-import { sameType } from '../lib/equality.js';
-import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withTrailingComments, type Replacement, type Shift } from '../lib/text.js';
-import { isRepeatable } from './counters.js';
+import { forEachChild, isStmt, type Node } from '../../../src/analysis/children.js';
+import type { FunctionFacts } from '../../../src/analysis/facts.js';
+import type { Span } from '../../../src/source/types.js';
+import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
+import { sameType } from '../equality.js';
+import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { isRepeatable } from './tested-loop.js';
 import { typeName } from './cpp.js';
 
 export type Decisions = ReadonlyMap<Expr, boolean>;

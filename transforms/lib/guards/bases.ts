@@ -1,7 +1,7 @@
 /**
  * `blockIdx.x * blockDim.x`, where a block's indices begin, is written once if several bounds need it.
  */
-import { fits } from '../../src/cuda/integers.js';
+import { fits } from '../../../src/cuda/integers.js';
 import type { Declaration, Namer } from './bound.js';
 import { INT32, INT64, type Cpp } from './cpp.js';
 import type { Poly, Sym, Term } from './polynomial.js';

@@ -1,0 +1,70 @@
+/**
+ * What guards demand so that they hold in every iteration of a nest: inequalities at the worst iteration, and what else C++ needs so that it
+ * compares as mathematics does.
+ */
+import type { Guard } from './guards.js';
+import { equal, extreme, interval, symbolsOf, type Poly, type Sym } from './polynomial.js';
+import type { Reader } from './reading.js';
+import { follows, formsOf, opposite, type End } from './solve.js';
+
+export interface Demand {
+  readonly guard: Guard;
+  readonly value: boolean;
+  /** Below zero for every thread and iteration that the demand is for. */
+  readonly fact: Poly;
+  /** The same at the worst of them. */
+  readonly worst: Poly;
+  readonly ends: readonly End[];
+  readonly assumed: boolean;
+}
+
+/**
+ * Null if the guard cannot be read, or cannot hold throughout. `free` picks the symbols over which the worst is taken: the counters of the nest, and the
+ * threads of the block where the test is one for the block.
+ */
+export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boolean): Demand | null {
+  reader.failure = null;
+  const forms = formsOf(reader, guard.comparison);
+  if (forms === null || forms.kind !== 'one') return null;
+  const { form } = forms;
+  if (!symbolsOf(form.poly).some((sym) => sym.role === 'inner')) return null;
+  const negative = form.whenNegative === guard.wanted;
+  const fact = negative ? form.poly : opposite(form.poly);
+  const worst = extreme(fact, 'high', free);
+  // Never true throughout: an edge that the loop itself starts or ends at.
+  if (worst === null || interval(worst).low >= 0n) return null;
+  // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
+  if (symbolsOf(worst).every((sym) => sym.key.startsWith('blockDim.'))) return null;
+  return { guard, value: guard.wanted, fact, worst, ends: negative ? form.negative : form.other, assumed: form.assumed };
+}
+
+export interface Settled { readonly tests: readonly Poly[]; readonly assumed: boolean; readonly without: ReadonlySet<Demand> }
+
+/** The inequalities to test, weaker ones dropped; demands whose comparison might not be the mathematical one are given back. */
+export function settle(demands: readonly Demand[], free: (sym: Sym) => boolean): Settled | null {
+  if (demands.length === 0) return null;
+  const facts = demands.map((demand) => demand.fact);
+  const tests: Poly[] = [];
+  const without = new Set<Demand>();
+  let assumed = false;
+  const add = (poly: Poly): void => {
+    if (interval(poly).high < 0n || tests.some((test) => equal(test, poly) || follows(poly, [test]))) return;
+    for (let i = tests.length - 1; i >= 0; i--) {
+      const test = tests[i];
+      if (test !== undefined && follows(test, [poly])) tests.splice(i, 1);
+    }
+    tests.push(poly);
+  };
+  for (const demand of demands) {
+    add(demand.worst);
+    assumed ||= demand.assumed;
+    for (const end of demand.ends) {
+      if (follows(end.poly, facts)) continue;
+      const worst = end.demandable ? extreme(end.poly, 'high', free) : null;
+      if (worst !== null && interval(worst).low < 0n) add(worst);
+      else if (end.index) assumed = true;
+      else without.add(demand);
+    }
+  }
+  return { tests, assumed, without };
+}
