@@ -18,9 +18,10 @@ import type { Wide } from './values.js';
 
 /** The same shape as the transforms' launch plans. */
 export type PlanStep =
+  | { readonly kind: 'value'; readonly name: string; readonly type: string; readonly value: string }
   | { readonly kind: 'temporary'; readonly name: string; readonly element: string; readonly count: string }
   | { readonly kind: 'fill'; readonly buffer: string; readonly value: string; readonly count: string }
-  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null }
+  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string }
   | { readonly kind: 'select'; readonly flags: string; readonly output: string; readonly count: string; readonly selected: string }
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };
@@ -62,6 +63,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
     prepareGlobals(D, original.compiled.globals, usage, o, made);
     const state: State = { D, values: new Map(params.values), launch };
     for (const step of plan.steps) {
+      if (step.kind === 'value') { state.values.set(step.name, hostValue(state, step)); continue; }
       if (step.kind !== 'kernel') { hostStep(state, step); continue; }
       if (step.unless !== null && number(state, step.unless) !== 0) continue;
       const prepared = kernels.named(step.kernel);
@@ -77,7 +79,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
       D.races.since = ++D.races.now;
       runGrid(D, {
         kernel: prepared.make(D), generator: compiled.entry.generator, parameters: () => args.map((a) => filled(a.type, a.value)()), grid, block,
-        sharedBytes: D.dynamicAt + (launch.sharedBytes ?? dynamicBytes(compiled, block[0] * block[1] * block[2])), sharedGranule: compiled.sharedGranule, random: D.options.random, scheduleSeed: options.scheduleSeed ?? 0,
+        sharedBytes: D.dynamicAt + (step.shared !== undefined ? number(state, step.shared) : launch.sharedBytes ?? dynamicBytes(compiled, block[0] * block[1] * block[2])), sharedGranule: compiled.sharedGranule, random: D.options.random, scheduleSeed: options.scheduleSeed ?? 0,
       });
     }
     return { status: 'ran', faults: D.log.faults, buffers: [...params.buffers, ...made.values()], scalars: params.scalars, launch, counts: null, printed: D.printed };
@@ -170,7 +172,15 @@ function write(D: Machine, address: number, t: ScalarType, v: Wide): void {
   }
 }
 
-function hostStep(state: State, step: Exclude<PlanStep, { kind: 'kernel' }>): void {
+/** A value of the plan in its C++ type. */
+function hostValue(state: State, step: Extract<PlanStep, { kind: 'value' }>): ParameterValue {
+  const type = ELEMENTS.get(step.type.replace(/^const\s+/, '').trim());
+  if (type === undefined) throw new HostExpressionError(`a value of ${step.type}`);
+  const v = number(state, `(${step.type.replace(/^const\s+/, '')})(${step.value})`);
+  return { type, value: isFloating(type.s) ? v : normalise(v, type.s) };
+}
+
+function hostStep(state: State, step: Exclude<PlanStep, { kind: 'kernel' | 'value' }>): void {
   const { D } = state;
   const count = number(state, step.count);
   if (count > 2 ** 24) throw new RunAborted('memory-budget', `a plan over ${count} elements`, null);

@@ -58,9 +58,12 @@ export interface LaunchPlan {
 }
 
 export type LaunchStep =
+  /** A host value, evaluated once and named by the steps behind it: where two populations meet, a number of blocks. `type` is a C++ type. */
+  | { readonly kind: 'value'; readonly name: string; readonly type: string; readonly value: string }
   | { readonly kind: 'temporary'; readonly name: string; readonly element: string; readonly count: string }
   | { readonly kind: 'fill'; readonly buffer: string; readonly value: string; readonly count: string }
-  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null }
+  /** `shared` is the number of dynamic shared bytes; those of the original launch if absent. */
+  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string }
   | { readonly kind: 'select'; readonly flags: string; readonly output: string; readonly count: string; readonly selected: string }
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };

@@ -1,0 +1,28 @@
+/** Where the text that replaces a launch goes: as it is, or in braces of its own. */
+import type { SourceFile, Span } from '../../src/source/types.js';
+import type { Stmt } from '../../src/syntax/tree.js';
+import { bareHeadEnd } from './place.js';
+import { indentAt } from './text.js';
+
+export interface HostPlace {
+  readonly span: Span;
+  /** Indentation of the new lines; the first stands right behind `before`. */
+  readonly indent: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** `scope` asks for braces even in a list of statements: the text declares variables. */
+export function placeAt(source: SourceFile, statement: Stmt, parent: Stmt | null, scope: boolean, unit: string): HostPlace {
+  const own = indentAt(source, statement.span.start);
+  const headEnd = parent === null ? null : bareHeadEnd(parent, statement);
+  if (headEnd === null) {
+    if (!scope) return { span: statement.span, indent: own, before: '', after: '' };
+    return { span: statement.span, indent: own + unit, before: `{\n${own}${unit}`, after: `\n${own}}` };
+  }
+  const outer = indentAt(source, headEnd - 1);
+  const indent = outer + unit;
+  const between = source.text.slice(headEnd, statement.span.start);
+  if (between.trim() === '') return { span: { start: headEnd, end: statement.span.end }, indent, before: ` {\n${indent}`, after: `\n${outer}}` };
+  return { span: statement.span, indent, before: `{\n${indent}`, after: `\n${outer}}` };
+}

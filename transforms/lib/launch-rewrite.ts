@@ -1,0 +1,329 @@
+/**
+ * A launch plan as host text in the place of every launch of a kernel.
+ *
+ * The plan speaks of the kernel's parameters, of `gridDim` and `blockDim` of the launch that it replaces, of values and of temporaries. At a
+ * site each of these is the argument's own text where that is the same, else a variable of the parameter's type that is set once. Two
+ * launches of which the first is left out unless `c` and the second if `c` become `if (c) … else …`. A launch of another grid than the
+ * original's is guarded by `if (grid > 0)`: the runtime calls a launch of nothing an error.
+ */
+import type { Span } from '../../src/source/types.js';
+import type { Expr, ParameterDecl, Type } from '../../src/syntax/tree.js';
+import { sameType } from './equality.js';
+import { fileTokens, spelledIn } from './launch-mentions.js';
+import { exchangeNames, hostTexts, isArithmetic, isBareName, isPlain, isRepeatable, namesIn } from './launch-names.js';
+import { hostPass } from './launch-passes.js';
+import type { KernelSites, LaunchSite, Obstacle } from './launch-sites.js';
+import { placeAt } from './launch-place.js';
+import { styleOf, unixNewlines } from './text.js';
+import type { Edit, LaunchPlan, LaunchStep } from './types.js';
+
+type KernelStep = Extract<LaunchStep, { kind: 'kernel' }>;
+
+/** What a caller knows about a condition of the plan (a step's `unless`) at one site; null if it is decided at run time. */
+export type Decide = (site: LaunchSite, condition: string) => boolean | null;
+
+export interface SiteRewriting {
+  readonly edits: readonly Edit[];
+  readonly obstacles: readonly Obstacle[];
+  /** Headers that the text needs: `cub/device/device_select.cuh`, by file. */
+  readonly includes: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Edits of all launch sites. Sites for which no text can be written are listed; the edits are then not to be used. */
+export function rewriteSites(found: KernelSites, plan: LaunchPlan, decide: Decide = () => null): SiteRewriting {
+  const edits: Edit[] = [];
+  const obstacles: Obstacle[] = [];
+  const includes = new Map<string, Set<string>>();
+  for (const site of found.sites) {
+    const file = site.unit.source.realPath;
+    try {
+      const writer = new SiteWriter(found, site, plan, decide);
+      edits.push(...writer.edits());
+      for (const header of writer.includes) includes.set(file, (includes.get(file) ?? new Set()).add(header));
+    } catch (error) {
+      if (!(error instanceof InTheWay)) throw error;
+      obstacles.push({ path: site.unit.source.path, line: site.line, form: error.message });
+    }
+  }
+  return { edits, obstacles, includes };
+}
+
+/** Why a site cannot be written; its message ends up in the list of obstacles. */
+export class InTheWay extends Error {}
+
+const AXES = ['.x', '.y', '.z'];
+
+/** One launch site: names are bound, then the steps are written in order. */
+export class SiteWriter {
+  readonly includes = new Set<string>();
+  readonly #lines: string[] = [];
+  /** Declarations that stand in front of everything else. */
+  readonly #locals: string[] = [];
+  readonly #bound = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** What may stand in several launches as it is. */
+  readonly #texts = new Map<'grid' | 'block' | 'shared' | 'stream', string>();
+  readonly #steps: readonly LaunchStep[];
+  readonly #choice: boolean;
+  readonly #unit: string;
+
+  constructor(private readonly found: KernelSites, private readonly site: LaunchSite, plan: LaunchPlan, decide: Decide) {
+    this.#steps = plan.steps.filter((step) => !(step.kind === 'kernel' && step.unless !== null && decide(site, step.unless) === true))
+      .map((step) => (step.kind === 'kernel' && step.unless !== null && decide(site, step.unless) === false ? { ...step, unless: null } : step));
+    const kernels = this.#steps.filter((step) => step.kind === 'kernel');
+    this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
+    this.#unit = styleOf(site.unit.source, site.function).unit;
+    this.#bindConfiguration();
+    this.#bindParameters();
+    this.#write();
+  }
+
+  edits(): readonly Edit[] {
+    const { unit, statement, parent } = this.site;
+    const lines = [...this.#locals, ...this.#lines];
+    const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#unit);
+    const text = lines.map((line) => line.split('\n').map((piece) => (piece === '' ? piece : place.indent + piece)).join('\n')).join('\n');
+    return [{ file: unit.source.realPath, span: place.span, text: place.before + text.slice(place.indent.length) + place.after }];
+  }
+
+  #needsScope(): boolean {
+    return this.#steps.some((step) => step.kind !== 'kernel') || this.#lines.length > 1;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ names
+
+  /** A name that means nothing else at the site: the launch's own texts may use any name that is visible there. */
+  fresh(base: string): string {
+    const { unit, function: fn } = this.site;
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? base : `${base}${n}`;
+      if (this.#taken.has(name) || spelledIn(unit.source, fn.span, name) || unit.macros.has(name)) continue;
+      this.#taken.add(name);
+      return name;
+    }
+  }
+
+  local(type: string, base: string, value: string): string {
+    const name = this.fresh(base);
+    this.#locals.push(value.startsWith('{') ? `const ${type} ${name}${value};` : `const ${type} ${name} = ${value};`);
+    return name;
+  }
+
+  textOf(span: Span): string {
+    return unixNewlines(this.site.unit.source.text.slice(span.start, span.end));
+  }
+
+  /** A text of the plan with names exchanged for what stands for them here. */
+  host(text: string): string {
+    return exchangeNames(text, (base, members) => {
+      if ((base === 'gridDim' || base === 'blockDim') && AXES.includes(members)) return this.#bound.get(base + members) ?? null;
+      const bound = this.#bound.get(base);
+      return bound === undefined ? null : bound + members;
+    });
+  }
+
+  #bindConfiguration(): void {
+    const { launch } = this.site;
+    const used = hostTexts({ steps: this.#steps }).flatMap(namesIn);
+    const library = this.#steps.some((step) => step.kind !== 'kernel' && step.kind !== 'value');
+    for (const [which, expr, variable, type, base] of [
+      ['grid', launch.grid, 'gridDim', 'dim3', 'grid'], ['block', launch.block, 'blockDim', 'dim3', 'block'],
+      ['shared', launch.sharedBytes, null, 'size_t', 'shared_bytes'], ['stream', launch.stream, null, 'cudaStream_t', 'launch_stream'],
+    ] as const) {
+      if (expr === null) continue;
+      const computed = variable !== null && used.some((name) => name.base === variable && name.members !== '');
+      const whole = this.textOf(expr.span);
+      if (computed && variable !== null) {
+        this.#bindShape(which, expr, variable, base);
+        continue;
+      }
+      const again = (this.#choice && !(which === 'stream' && library)) || isRepeatable(expr);
+      this.#texts.set(which, again ? whole : this.local(type, base, whole));
+      if (variable !== null) this.#bound.set(variable, this.#texts.get(which) ?? whole);
+    }
+  }
+
+  /** A shape of which the plan needs single sides. */
+  #bindShape(which: 'grid' | 'block', expr: Expr, variable: string, base: string): void {
+    const whole = this.textOf(expr.span);
+    if (isArithmetic(expr.type) && expr.kind !== 'init-list') {
+      const same = isPlain(expr) && expr.type.kind === 'int' && !expr.type.signed && expr.type.bits === 32;
+      const name = same ? whole : this.local('unsigned', which === 'grid' ? 'blocks' : 'threads', whole);
+      this.#texts.set(which, name);
+      this.#bound.set(variable, name).set(`${variable}.x`, name).set(`${variable}.y`, '1').set(`${variable}.z`, '1');
+      return;
+    }
+    const same = isPlain(expr) && expr.type.kind === 'record' && expr.type.decl.name === 'dim3';
+    const name = same ? whole : this.local('dim3', base, whole.startsWith('{') ? whole : `dim3(${whole})`.replace(/^dim3\((dim3\(.*\))\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)));
+    this.#texts.set(which, name);
+    this.#bound.set(variable, name);
+    for (const axis of AXES) this.#bound.set(variable + axis, name + axis);
+  }
+
+  #bindParameters(): void {
+    const computed = new Set(hostTexts({ steps: this.#steps }).flatMap(namesIn).map((name) => name.base));
+    const kernels = this.#steps.filter((step) => step.kind === 'kernel');
+    for (const parameter of this.found.kernel.parameters) {
+      const argument = this.site.launch.arguments[parameter.index];
+      if (argument === undefined) throw new InTheWay('launched with default arguments left out');
+      const passed = kernels.filter((step) => step.arguments.some((text) => text.trim() === parameter.name)).length;
+      this.#bindParameter(parameter, argument, computed.has(parameter.name), passed, kernels.length);
+    }
+  }
+
+  #bindParameter(parameter: ParameterDecl, argument: Expr, computed: boolean, passed: number, kernels: number): void {
+    const text = this.textOf(argument.span);
+    const { name } = parameter;
+    if (argument.kind === 'opaque') throw new InTheWay(`the argument ${text} was not understood`);
+    if (computed) {
+      if (isPlain(argument) && sameType(argument.type, parameter.type) && argument.type.volatile !== true) this.#bound.set(name, text);
+      else this.#bound.set(name, this.local(this.#localType(parameter, argument), name, text));
+      return;
+    }
+    // Evaluated exactly once as it stands.
+    if (isRepeatable(argument) || (this.#choice && passed === kernels)) {
+      this.#bound.set(name, text);
+    } else if (passed === 0) {
+      this.#locals.push(`(void)(${text});`);
+    } else {
+      this.#bound.set(name, this.local(isArithmetic(parameter.type) ? typeText(parameter.type) : text.startsWith('{') ? this.#localType(parameter, argument) : 'auto', name, text));
+    }
+  }
+
+  /** What a variable of the parameter's type is declared with: the type itself, or `auto` for an argument that has it. */
+  #localType(parameter: ParameterDecl, argument: Expr): string {
+    if (isArithmetic(parameter.type)) return typeText(parameter.type);
+    if (this.found.kernel.template === null && sameType(argument.type, parameter.type)) return 'auto';
+    throw new InTheWay(`no variable of the type of ${parameter.name} can be declared here`);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ steps
+
+  #write(): void {
+    const steps = [...this.#steps];
+    const tail: string[] = [];
+    for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+      if (step.kind === 'kernel') {
+        const [next] = steps;
+        if (next?.kind === 'kernel' && isChoice(step, next)) {
+          steps.shift();
+          this.#lines.push(`if (${this.host(next.unless ?? '')})\n${this.#unit}${this.#launch(step)}\nelse\n${this.#unit}${this.#launch(next)}`);
+        } else {
+          const guards = [...(step.unless === null ? [] : [negated(this.host(step.unless))]), ...this.#nonEmpty(step)];
+          const call = this.#launch(step);
+          this.#lines.push(guards.length === 0 ? call : `if (${guards.join(' && ')})\n${this.#unit}${call}`);
+        }
+      } else if (step.kind === 'value') {
+        const value = this.host(step.value);
+        const name = this.fresh(step.name);
+        this.#bound.set(step.name, name);
+        this.#lines.push(`const ${step.type} ${name} = ${value};`);
+      } else {
+        const stream = this.#texts.get('stream') ?? '0';
+        const pass = hostPass(step, { host: (text) => this.host(text), fresh: (base) => this.fresh(base), bind: (name, as) => this.#bound.set(name, as), stream });
+        if (pass === null) throw new InTheWay(`a ${step.kind} pass of this kind cannot be written`);
+        this.#lines.push(...pass.lines);
+        tail.unshift(...pass.after);
+        for (const header of pass.includes) this.includes.add(header);
+      }
+    }
+    this.#lines.push(...tail);
+  }
+
+  /** `grid > 0` for a grid that is not the original's. */
+  #nonEmpty(step: KernelStep): readonly string[] {
+    const grid = step.grid.trim();
+    if (grid === 'gridDim') return [];
+    const first = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
+    const side = first === undefined ? grid : firstArgument(first);
+    return /^\d+$/.test(side) ? [] : [`${this.host(side)} > 0`];
+  }
+
+  #launch(step: KernelStep): string {
+    const args = step.arguments.map((text) => (isBareName(text) ? this.#bound.get(text.trim()) ?? text.trim() : this.host(text)));
+    return `${this.#callee(step)}${this.#configuration(step)}(${args.join(', ')});`;
+  }
+
+  /** `ns::k<4>` with the new name in it. */
+  #callee(step: KernelStep): string {
+    const { call, unit } = this.site;
+    const tokens = fileTokens(unit.source);
+    const span = call.calleeSpan;
+    for (let i = 0; i < tokens.count; i++) {
+      if (tokens.start(i) < span.start) continue;
+      if (tokens.start(i) >= span.end) break;
+      if (tokens.spelling(i) === this.found.kernel.name) {
+        return this.textOf({ start: span.start, end: tokens.start(i) }) + step.kernel + this.textOf({ start: tokens.end(i), end: span.end });
+      }
+    }
+    throw new InTheWay('the kernel is named by a macro');
+  }
+
+  #configuration(step: KernelStep): string {
+    const { launch, call } = this.site;
+    const { argumentsSpan } = launch;
+    const asItIs = step.grid.trim() === 'gridDim' && step.block.trim() === 'blockDim' && step.shared === undefined;
+    const untouched = [['grid', launch.grid], ['block', launch.block], ['shared', launch.sharedBytes], ['stream', launch.stream]] as const;
+    if (asItIs && argumentsSpan !== null && untouched.every(([which, expr]) => expr === null || this.#texts.get(which) === this.textOf(expr.span))) {
+      return this.textOf({ start: call.calleeSpan.end, end: argumentsSpan.start });
+    }
+    if (launch.grid.span.start === launch.block.span.start) throw new InTheWay('its configuration comes out of one macro');
+    const shared = step.shared === undefined ? this.#texts.get('shared') ?? null : this.host(step.shared);
+    const stream = this.#texts.get('stream') ?? null;
+    const parts = [simpleShape(this.host(step.grid)), simpleShape(this.host(step.block))];
+    if (shared !== null || stream !== null) parts.push(shared ?? '0');
+    if (stream !== null) parts.push(stream);
+    return `<<<${parts.join(', ')}>>>`;
+  }
+}
+
+/** Exactly one of the two runs. */
+function isChoice(first: KernelStep | undefined, second: KernelStep | undefined): boolean {
+  if (first === undefined || second === undefined) return false;
+  return second.unless !== null && first.unless === `!(${second.unless})` && first.grid.trim() === 'gridDim' && second.grid.trim() === 'gridDim';
+}
+
+/** A fundamental type by a name that means the same everywhere. */
+function typeText(type: Type): string {
+  if (type.kind === 'float') return type.format === 'half' ? '__half' : type.format === 'bfloat16' ? '__nv_bfloat16' : type.format;
+  if (type.kind !== 'int') return 'bool';
+  const words = { 8: 'char', 16: 'short', 32: 'int', 64: 'long long' } as const;
+  if (type.signed) return type.bits === 8 ? 'signed char' : words[type.bits];
+  return type.bits === 32 ? 'unsigned' : `unsigned ${words[type.bits]}`;
+}
+
+function negated(text: string): string {
+  const inner = /^!\((.*)\)$/s.exec(text)?.[1];
+  if (inner !== undefined && balanced(`(${inner})`)) return inner;
+  return isBareName(text) ? `!${text}` : `!(${text})`;
+}
+
+/** True if the first parenthesis is closed by the last character. */
+function balanced(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')') depth--;
+    if (depth === 0 && i < text.length - 1 && text.slice(0, i + 1).includes('(')) return false;
+  }
+  return depth === 0;
+}
+
+/** `dim3(x, 1, 1)` is `x`. */
+function simpleShape(text: string): string {
+  const inner = /^dim3\s*\((.*)\)$/s.exec(text)?.[1];
+  if (inner === undefined) return text;
+  const first = firstArgument(inner);
+  return /^,\s*1\s*,\s*1\s*$/.test(inner.slice(first.length)) ? first : text;
+}
+
+function firstArgument(list: string): string {
+  let depth = 0;
+  for (let i = 0; i < list.length; i++) {
+    const c = list[i] ?? '';
+    if ('([{'.includes(c)) depth++;
+    else if (')]}'.includes(c)) depth--;
+    else if (c === ',' && depth === 0) return list.slice(0, i);
+  }
+  return list;
+}
