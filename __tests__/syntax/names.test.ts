@@ -165,6 +165,27 @@ __global__ void last() {}`);
     expect(u.kernels.map((k) => k.name)).toEqual(['f', 'h', 'k', 'last']);
     expect(u.functions.every((fn) => fn.understood)).toBe(true);
   });
+
+  test('a name is a macro only behind its definition', async () => {
+    const u = await unit('__global__ void k(int *p, int N) { p[0] = N; }\n#define N 7\n__global__ void l(int *p) { p[0] = N; }\n#undef N\n__global__ void m(int *p, int N) { p[0] = N; }\n');
+    expect(decls(functionNamed(u, 'k'), 'N').map((d) => d?.kind)).toEqual(['parameter']);
+    expect(decls(functionNamed(u, 'l'), 'N')).toEqual([]);
+    expect(decls(functionNamed(u, 'm'), 'N').map((d) => d?.kind)).toEqual(['parameter']);
+  });
+
+  test('a definition between two uses in one function', async () => {
+    const u = await unit('__global__ void k(int *p, int n) {\n  p[0] = n;\n#define n 7\n  p[1] = n;\n#undef n\n  p[2] = n;\n}\n');
+    expect(decls(functionNamed(u, 'k'), 'n').map((d) => d?.kind)).toEqual(['parameter', 'parameter']);
+  });
+
+  test('a header knows the macros that stand in front of its include', async () => {
+    const files = { 'a.cu': '#define BEFORE 3\n#include "k.h"\n#define AFTER 4\n', 'k.h': '__global__ void k(int *p, int AFTER) { p[AFTER] = BEFORE; }\n' };
+    const header = (await program(files, ['a.cu'])).units.get('/p/k.h');
+    if (header === undefined) throw new Error('no header');
+    const k = functionNamed(header, 'k');
+    expect(decls(k, 'AFTER').map((d) => d?.kind)).toEqual(['parameter']);
+    expect(decls(k, 'BEFORE')).toEqual([]);
+  });
 });
 
 function fail(): never {

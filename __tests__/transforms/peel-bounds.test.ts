@@ -10,7 +10,7 @@ import { add, constant, extreme, interval, linearIn, multiply, negate, subtract,
 import { varies } from '../../transforms/lib/guards/solve.js';
 
 function sym(name: string, type: IntegerType, { low = minimum(type), high = maximum(type), role = 'uniform' as Sym['role'], extent = null as Sym['extent'] } = {}): Sym {
-  return { key: name, role, text: name, type, low, high, extent };
+  return { key: name, role, text: name, names: [], type, low, high, extent };
 }
 
 const BDX = sym('blockDim.x', UINT32, { low: 1n, high: 1024n });

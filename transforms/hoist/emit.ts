@@ -12,12 +12,11 @@
  *
  * Each condition is evaluated once, at the place of the edit. A copy that would do nothing is not written.
  */
-import { isStmt } from '../../src/analysis/children.js';
-import type { Loop } from '../../src/analysis/facts.js';
 import type { Edit, Span } from '../../src/source/types.js';
 import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
+import { placeOf } from '../lib/place.js';
 import {
-  chainText, commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, withTrailingComments,
+  chainText, commentsIn, copyText, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
   type ChainArm, type Shift, type Style,
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
@@ -92,7 +91,7 @@ export function emitHoist(context: TransformContext, level: Level): Change {
   const { facts } = context;
   const style = styleOf(source, facts.function);
   const region = extentOf(source, loop);
-  const place = placeOf(context, loop, region, style);
+  const place = placeOf(context, loop);
   const inner = place.indent + style.unit;
   const { outcomes, written } = copiesOf(context, level);
   if (!written.includes(true)) return { edits: [], reads: [] };
@@ -250,50 +249,3 @@ function commentsAbove(context: TransformContext, branch: Extract<Branch, { kind
   const start = last === undefined ? branch.stmt.bodySpan.start : withTrailingComments(source, last.span.end);
   return commentsIn(source, { start, end: arm.span.start });
 }
-
-// -------------------------------------------------------------------------------------------------------------- place
-
-interface Place {
-  readonly span: Span;
-  /** Indentation of the new branch. */
-  readonly indent: string;
-  readonly before: string;
-  readonly after: string;
-  /** Braces that the parent needs. */
-  readonly edits: readonly Edit[];
-}
-
-/** Where the branch comes to stand: in a list of statements where the loop stood; below a bare head in new braces. */
-function placeOf(context: TransformContext, loop: Loop, region: Span, style: Style): Place {
-  const { source } = context.unit;
-  const parent = context.facts.parent(loop);
-  const own = indentAt(source, loop.span.start);
-  const fresh = startsLine(source, region.start);
-  // From the start of the line, so that a pragma with another indentation than its loop does not matter.
-  const span = fresh ? { start: lineStartOf(source, region.start), end: region.end } : region;
-  const headEnd = parent === null || !isStmt(parent) ? null : bareHeadEnd(parent, loop);
-  if (headEnd === null) return { span, indent: own, before: fresh ? own : '', after: '', edits: [] };
-
-  const outer = indentAt(source, headEnd - 1);
-  const open = style.bracesOnOwnLine ? `\n${outer}{` : ' {';
-  const indent = startsLine(source, loop.span.start) && own !== outer ? own : outer + style.unit;
-  const after = `\n${outer}}`;
-  if (source.text.slice(headEnd, region.start).trim() === '') {
-    return { span: { start: headEnd, end: region.end }, indent, before: `${open}\n${indent}`, after, edits: [] };
-  }
-  // A comment stands between head and loop: a brace at the end of the line goes in front of it, one on its own line behind.
-  if (!fresh) return { span, indent, before: `{\n${indent}`, after, edits: [] };
-  if (style.bracesOnOwnLine) return { span, indent, before: `${outer}{\n${indent}`, after, edits: [] };
-  return { span, indent, before: indent, after, edits: [{ file: source.realPath, span: { start: headEnd, end: headEnd }, text: open }] };
-}
-
-/** Where the head of a braceless parent ends; null if the loop stands in a list of statements. */
-function bareHeadEnd(parent: Stmt, loop: Loop): number | null {
-  switch (parent.kind) {
-    case 'if': return parent.then === loop ? parent.headSpan.end : parent.elseSpan?.end ?? null;
-    case 'for': case 'while': case 'range-for': return parent.headSpan.end;
-    case 'do': return parent.span.start + 2;
-    default: return null;
-  }
-}
-

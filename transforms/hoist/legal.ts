@@ -6,7 +6,7 @@ import { walk, type Node } from '../../src/analysis/children.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
 import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
-import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
+import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro, type Written } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { sameExpr, sameType } from '../lib/equality.js';
 import { conjunctsOf } from '../lib/loops.js';
@@ -61,12 +61,17 @@ export function levelAt(context: TransformContext, branch: Branch, loops: readon
     contractionStable(context, loop),
   ];
   // What a condition that changes would mean in front of the loop is of no interest.
-  if (invariant.status !== 'refuted') obligations.push(safe.obligation, namesResolve(context, tests, loop));
+  if (invariant.status !== 'refuted') obligations.push(safe.obligation, namesResolve(context, writtenInFront(evaluated, safe.guard, shared), loop));
   if (cut.kind === 'switch') obligations.push(armsClosed(context, cut));
   if (cut.kind === 'ternary') obligations.push(armTypes(context, cut));
   if (shared.length > 0) obligations.push(sharedNamesFree(context, shared, loop));
   const guards = safe.guard === null ? innerGuards : [safe.guard, ...innerGuards];
   return { loop, branch: cut, guards, shared, obligations: merge(obligations), legal: obligations.every((o) => o.status === 'proved' || o.status === 'assumed') };
+}
+
+/** What comes to stand in front of the loop: the conditions, the entry tests around them, `__shared__` declarations. */
+function writtenInFront(evaluated: readonly Expr[], guard: Guard | null, shared: readonly DeclareStmt[]): readonly Written[] {
+  return [...evaluated, ...(guard?.exprs ?? []), ...shared].map((node) => ({ kind: 'copied', node }));
 }
 
 /** The first bad obligation of each id, else the first. */

@@ -3,9 +3,8 @@
  * whose `text` says what was found and whose `remedy` says what would help.
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
-import type { Decl, Expr, FunctionDecl, RefExpr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
 import type { Edit, Obligation, TransformContext } from './types.js';
 
@@ -113,102 +112,6 @@ export function namesFree(context: TransformContext, names: readonly string[], l
   return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} free`);
 }
 
-/**
- * Names in text that moves to `place` (a statement of the same function, in front of which the text will stand) mean the same
- * declarations there: each is declared outside the function's body, or in a scope that `place` stands in and before it.
- */
-export function namesResolve(context: TransformContext, moved: readonly Node[], place: Stmt): Obligation {
-  const { facts } = context;
-  const { body } = facts.function;
-  const line = lineOf(context, place);
-  if (body === null) return unknown('names-resolve', line, 'the function has no body');
-  const visible = declarationsVisibleAt(facts, place);
-  for (const root of moved) {
-    const own = declaredIn(root);
-    let lost: RefExpr | null = null;
-    walk(root, (node) => {
-      if (lost !== null) return false;
-      if (node.kind !== 'ref' || node.decl === null || own.has(node.decl)) return true;
-      const inner = node.decl.file === facts.unit.source.realPath && node.decl.span.start >= body.span.start && node.decl.span.end <= body.span.end;
-      if (inner ? !visible.has(node.decl) : hides(visible, node.decl)) lost = node;
-      return true;
-    });
-    const hit: RefExpr | null = lost;
-    if (hit !== null) {
-      const ref = hit as RefExpr;
-      return refuted('names-resolve', lineOf(context, ref), `${ref.name} means something else, or nothing, where the text would stand`, `rename the inner ${ref.name}`);
-    }
-  }
-  return proved('names-resolve', line, 'every name means the same declaration at its new place');
-}
-
-function hides(visible: ReadonlySet<Decl>, decl: Decl): boolean {
-  for (const inner of visible) if (inner.name === decl.name && inner !== decl) return true;
-  return false;
-}
-
-/** Every declaration made in the node. */
-export function declaredIn(root: Node): ReadonlySet<Decl> {
-  const result = new Set<Decl>();
-  walk(root, (node) => {
-    if (node.kind === 'declare') {
-      for (const variable of node.variables) result.add(variable);
-      for (const type of node.types) result.add(type);
-    } else if (node.kind === 'range-for') {
-      result.add(node.variable);
-    } else if (node.kind === 'lambda') {
-      for (const parameter of node.parameters) result.add(parameter);
-    }
-    if ('conditionDecl' in node && node.conditionDecl !== null) result.add(node.conditionDecl);
-  });
-  return result;
-}
-
-/** Local declarations in scope right before a statement; of two with one name, the inner one. */
-export function declarationsVisibleAt(facts: FunctionFacts, place: Stmt): ReadonlySet<Decl> {
-  const byName = new Map<string, Decl>();
-  const add = (decl: Decl): void => {
-    if (!byName.has(decl.name)) byName.set(decl.name, decl);
-  };
-  let below: Node = place;
-  for (let at: Node | null = facts.parent(place); at !== null; below = at, at = facts.parent(at)) {
-    const earlier = statementsBefore(at, below);
-    for (const statement of [...earlier].reverse()) for (const decl of declarationsOf(statement)) add(decl);
-    if ('conditionDecl' in at && at.conditionDecl !== null) add(at.conditionDecl);
-    if (at.kind === 'for' && at.init.kind === 'declare' && at.init !== below) for (const decl of at.init.variables) add(decl);
-    if ((at.kind === 'if' || at.kind === 'switch') && at.init !== null && at.init.kind === 'declare') for (const decl of at.init.variables) add(decl);
-    if (at.kind === 'range-for') add(at.variable);
-    if (at.kind === 'lambda') for (const parameter of at.parameters) add(parameter);
-  }
-  for (const parameter of facts.function.parameters) add(parameter);
-  return new Set(byName.values());
-}
-
-/** What a statement declares for those behind it: directives and macros open no scope. */
-function declarationsOf(statement: Stmt): readonly Decl[] {
-  switch (statement.kind) {
-    case 'declare': return [...statement.variables, ...statement.types];
-    case 'preprocessor': return statement.arms.flatMap((arm) => (arm.active ? [...arm.body].reverse().flatMap(declarationsOf) : []));
-    case 'macro-statement': return statement.expanded.kind === 'compound' ? statement.expanded.body.flatMap(declarationsOf) : declarationsOf(statement.expanded);
-    default: return [];
-  }
-}
-
-function statementsBefore(parent: Node, child: Node): readonly Stmt[] {
-  if (parent.kind === 'compound') return before(parent.body, child);
-  if (parent.kind === 'switch') {
-    const all = parent.arms.flatMap((arm) => arm.body);
-    return before(all, child);
-  }
-  if (parent.kind === 'preprocessor') return before(parent.arms.flatMap((arm) => (arm.active ? arm.body : [])), child);
-  return [];
-}
-
-function before(list: readonly Stmt[], child: Node): readonly Stmt[] {
-  const index = list.findIndex((statement) => statement === child);
-  return index < 0 ? [] : list.slice(0, index);
-}
-
 /** The operands that a dropped test rests on keep their values while `within` runs. */
 export function operandsInvariant(context: TransformContext, exprs: readonly Expr[], within: Stmt): Obligation {
   for (const expr of exprs) {
@@ -294,3 +197,5 @@ export function editDisjoint(edits: readonly Edit[], line: number): Obligation {
 export { assumed, excerpt, lineOf, proved, provedUnder, refuted, unknown } from './obligation.js';
 export { contractionStable } from './contraction.js';
 export { sameExpr, sameType } from './equality.js';
+export { namesResolve, type Written } from './names-resolve.js';
+export { declarationsVisibleAt, declaredIn } from './scopes.js';

@@ -4,7 +4,7 @@
 import { walk } from '../../src/analysis/children.js';
 import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
-import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
+import { contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
 import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -15,7 +15,7 @@ import { isFree } from '../lib/guards/names.js';
 import type { PeelProblem } from './range.js';
 import { visitLive, type Decisions } from '../lib/guards/simplify.js';
 import { versionTexts } from '../lib/guards/two-versions.js';
-import { runTexts, type PeelPlan } from './write.js';
+import { headVariables, runTexts, writtenNames, type PeelPlan } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
@@ -46,7 +46,7 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     notInMacro(context, [loop, ...comparisons]),
     typesKnown(context, comparisons),
     namesAreFree(context, texts?.names ?? [], line),
-    proved('names-resolve', line, 'the bound is written with names that stand in scope before the loop'),
+    namesResolve(context, writtenNames(plan), loop, headVariables(loop)),
     proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
     copySafe(context, [loop]),
     guardExact(context, plan),

@@ -15,12 +15,14 @@ import { shareBases } from '../lib/guards/bases.js';
 import { boundOf, type Declaration, type Namer } from '../lib/guards/bound.js';
 import { print, typeOf, type Cpp } from '../lib/guards/cpp.js';
 import { namerFor, prefersUnderscores } from '../lib/guards/names.js';
-import { add, constant, constantValue, equal, symbol, symbolsOf } from '../lib/guards/polynomial.js';
+import { add, constant, constantValue, equal, namesOf, symbol, symbolsOf } from '../lib/guards/polynomial.js';
 import { integerType } from '../lib/guards/reading.js';
 import { simplify } from '../lib/guards/simplify.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import { declarationText, isShadowed, readsOf, versionTexts, writeTwoVersions } from '../lib/guards/two-versions.js';
+import type { Written } from '../lib/names-resolve.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
+import { scopeAt } from '../lib/scopes.js';
 import { copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { RangePlan, Run, RunTest } from './range.js';
@@ -45,7 +47,7 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     names.push(made);
     return made;
   };
-  const shadowed = isShadowed(context);
+  const shadowed = isShadowed(context, [...scopeAt(context.facts, plan.loop).keys(), ...headVariables(plan.loop).map(({ name }) => name)]);
   const declarations: string[] = [];
   const written: { readonly test: RunTest; readonly text: string }[] = [];
   const tests: (string | null)[] = [];
@@ -133,6 +135,18 @@ export function writePlan(context: TransformContext, plan: PeelPlan): Change {
 function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   const region = extentOf(context.unit.source, plan.loop);
   return { edits: writeTwoVersions(context, plan.loop, plan.decisions, versionTexts(context, plan.tests)), reads: readsOf(context, plan.guards, region) };
+}
+
+/**
+ * What the text in front of the loop and in the heads of the runs is made of. The head of the loop stands between the two, so that the
+ * names of its variables are taken there.
+ */
+export function writtenNames(plan: PeelPlan): readonly Written[] {
+  switch (plan.kind) {
+    case 'range': return [...plan.sym.names, ...plan.runs.flatMap((run) => run.test?.changes ?? []).flatMap(({ level, divisor }) => namesOf(level, divisor))];
+    case 'version': return namesOf(...plan.tests);
+    default: return unreachable(plan);
+  }
 }
 
 /** Variables of a `for` head that later runs need too. */

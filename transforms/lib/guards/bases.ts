@@ -30,7 +30,7 @@ export function shareBases(polys: readonly Poly[], name: Namer): Bases {
       : { kind: 'binary', op: '*', left: { kind: 'cast', to: INT64, operand: left }, right };
     const declared = name(axes.length === 1 ? 'first' : `first_${axis}`);
     declarations.push({ name: declared, value });
-    bases.set(axis, { key: `base.${axis}`, role: 'uniform', text: declared, type: short ? INT32 : INT64, low: 0n, high: index.high * size.high, extent: null });
+    bases.set(axis, { key: `base.${axis}`, role: 'uniform', text: declared, names: [...index.names, ...size.names], type: short ? INT32 : INT64, low: 0n, high: index.high * size.high, extent: null });
   }
   return {
     declarations,

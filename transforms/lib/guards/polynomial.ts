@@ -4,6 +4,7 @@
  * kept beside it (reading.ts).
  */
 import type { IntegerType } from '../../../src/cuda/integers.js';
+import type { Written } from '../names-resolve.js';
 
 /**
  * `counter`: the counter of the loop that is peeled. `inner`: the counter of a loop inside it. `thread`: differs between the threads
@@ -18,6 +19,8 @@ export interface Sym {
   readonly role: Role;
   /** C++ text that gives the value right before the loop; for a counter its name. */
   readonly text: string;
+  /** What `text` is made of; empty where it is never written. */
+  readonly names: readonly Written[];
   readonly type: IntegerType;
   /** Inclusive; at worst the range of the type. */
   readonly low: bigint;
@@ -51,6 +54,11 @@ function normal(terms: Iterable<Term>): Poly {
     else known.coefficient += coefficient;
   }
   return [...byKey].filter(([, term]) => term.coefficient !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, term]) => term);
+}
+
+/** What the texts of the symbols are made of. */
+export function namesOf(...polys: readonly Poly[]): readonly Written[] {
+  return polys.flatMap((poly) => symbolsOf(poly).flatMap((sym) => sym.names));
 }
 
 export function constant(value: bigint): Poly {

@@ -182,11 +182,11 @@ export class Reader {
     if (sum === null || !symbolsOf(poly).every((sym) => sym.role === 'uniform')) return null;
     const text = `(${print(sum)}) / ${divisor}`;
     const { low, high } = interval(poly);
-    return symbol(this.intern({ key: text, role: 'uniform', text, type: INT32, low: low / divisor, high: high / divisor, extent: null }));
+    return symbol(this.intern({ key: text, role: 'uniform', text, names: symbolsOf(poly).flatMap((sym) => sym.names), type: INT32, low: low / divisor, high: high / divisor, extent: null }));
   }
 
   private thread(key: string, type: IntegerType, low: Poly, high: Poly, lowest: bigint, highest: bigint): Reading {
-    const sym = this.intern({ key, role: 'thread', text: key, type, low: lowest, high: highest, extent: { low, high } });
+    const sym = this.intern({ key, role: 'thread', text: key, names: [], type, low: lowest, high: highest, extent: { low, high } });
     return { poly: symbol(sym), type, exact: true, assumed: false };
   }
 
@@ -229,7 +229,7 @@ export class Reader {
   /** The counter itself. */
   readVariable(decl: Variable, type: IntegerType): Reading {
     const low = this.counterNonNegative && type.signed ? 0n : minimum(type);
-    return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, type, low, high: maximum(type), extent: null })), type);
+    return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, names: [{ kind: 'named', decl }], type, low, high: maximum(type), extent: null })), type);
   }
 
   private note(scope: Verdict): void {
@@ -258,7 +258,7 @@ export class Reader {
       if (range.low !== null && range.low > low && range.low <= high) low = range.low;
       if (range.high !== null && range.high < high && range.high >= low) high = range.high;
     }
-    return this.intern({ key: variableKey(decl), role, text: decl.name, type, low, high, extent: null });
+    return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null });
   }
 
   /** The counter of a loop inside this one that stands around the use. */
@@ -295,7 +295,7 @@ export class Reader {
     const [low, high] = up ? [start.poly, last] : [last, start.poly];
     const [lowest, highest] = [interval(low).low, interval(high).high];
     return exactly(symbol(this.intern({
-      key, role: 'inner', text: decl.name, type, extent: { low, high },
+      key, role: 'inner', text: decl.name, names: [], type, extent: { low, high },
       low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
     })), type);
   }
@@ -336,7 +336,7 @@ export class Reader {
     this.note(scope);
     const { source } = this.facts.unit;
     const text = source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
-    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', text, type, low: minimum(type), high: maximum(type), extent: null })), type);
+    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null })), type);
   }
 
   private isShift(amount: Expr): boolean {

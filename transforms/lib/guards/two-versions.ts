@@ -78,10 +78,10 @@ export function declarationText({ name, value }: Declaration, shadowed: boolean)
   return `const ${typeName(typeOf(value))} ${name} = ${print(value, shadowed)};`;
 }
 
-/** True if `min` and `max` may not be CUDA's own here. */
-export function isShadowed(context: TransformContext): boolean {
+/** True if `min` and `max` may not be CUDA's own here. `local` are names that the place has. */
+export function isShadowed(context: TransformContext, local: readonly string[] = []): boolean {
   const { unit } = context;
-  return ['min', 'max'].some((name) => unit.macros.has(name) || unit.functions.some((fn) => fn.name === name && fn.owner === null));
+  return ['min', 'max'].some((name) => local.includes(name) || unit.macros.has(name) || unit.functions.some((fn) => fn.name === name && fn.owner === null));
 }
 
 /** The region, and the declarations that the guards' meaning rests on. */

@@ -25,7 +25,7 @@ export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact): Re
   if (axis === null) return null;
   const shape = block.origin === 'block-size' ? block.value : null;
   const known = shape === null ? null : BigInt(shape[axis]);
-  const uniform = (name: string, low: bigint, high: bigint): Sym => ({ key: name, role: 'uniform', text: name, type: UINT32, low, high, extent: null });
+  const uniform = (name: string, low: bigint, high: bigint): Sym => ({ key: name, role: 'uniform', text: name, names: [{ kind: 'word', name: name.slice(0, name.indexOf('.')) }], type: UINT32, low, high, extent: null });
   const size = uniform(`blockDim.${axis}`, 1n, LIMIT[axis]);
   switch (base) {
     case 'blockDim': return exactly(known !== null ? constant(known) : symbol(size), UINT32);
@@ -34,7 +34,7 @@ export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact): Re
     case 'threadIdx': {
       const name = `threadIdx.${axis}`;
       const high = known !== null ? constant(known - 1n) : subtract(symbol(size), constant(1n));
-      return exactly(symbol({ key: name, role: 'thread', text: name, type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
+      return exactly(symbol({ key: name, role: 'thread', text: name, names: [], type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
     }
     default: return unreachable(base);
   }
