@@ -36,7 +36,7 @@ function kernelName(ctx: Lowering, node: Cst): KernelName {
   switch (node.type) {
     case 'identifier': {
       const name = ctx.slice(node);
-      const macro = macroNamed(ctx, name, false);
+      const macro = macroNamed(ctx, node, false);
       if (macro !== null) {
         const expanded = macroExpression(ctx, node, macro, null);
         const target = expanded === null ? null : strip(expanded);

@@ -49,13 +49,13 @@ export function lowerArguments(ctx: Lowering, list: Cst): Expr[] {
 function callByName(ctx: Lowering, node: Cst, nameNode: Cst, list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst): Expr {
   const name = ctx.slice(nameNode);
   if (explicit === null) {
-    const macro = macroNamed(ctx, name, true);
+    const macro = macroNamed(ctx, nameNode, true);
     if (macro !== null) {
       const expanded = macroExpression(ctx, node, macro, argumentTexts(ctx, list));
       if (expanded !== null) return expanded;
       return unknownCall(ctx, node, name, calleeNode, lowerArguments(ctx, list), null);
     }
-    const alias = macroNamed(ctx, name, false);
+    const alias = macroNamed(ctx, nameNode, false);
     if (alias !== null) {
       const target = macroExpression(ctx, nameNode, alias, null);
       if (target !== null) return throughAlias(ctx, node, target, nameNode, list);
@@ -137,7 +137,7 @@ function callTemplate(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
     return { kind: 'cast', style, span: ctx.span(node), type: stripReference(type), operand: expression(ctx, operand) };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
-  if ((found?.kind === 'value' && !isTemplateVariable(found.decl)) || (found === null && macroNamed(ctx, name, false) !== null)) throwTemplateReading(ctx, fn);
+  if ((found?.kind === 'value' && !isTemplateVariable(found.decl)) || (found === null && macroNamed(ctx, nameNode, false) !== null)) throwTemplateReading(ctx, fn);
   if (found?.kind === 'type') return construct(ctx, node, lowerType(ctx, fn), list);
   return callFound(ctx, node, name, found, list, templateArguments(ctx, argsNode), fn);
 }

@@ -3,7 +3,7 @@
  * the span of the invocation on every node.
  */
 import { expandMacro } from '../source/expand.js';
-import type { MacroDefinition } from '../source/types.js';
+import type { Directive, MacroDefinition, SourceFile } from '../source/types.js';
 import type { Cst } from './cst.js';
 import type { Lowering, Snippet } from './context.js';
 import { lostAssignment, takeAssignments } from './lower-comma.js';
@@ -16,12 +16,47 @@ const MAX_EXPANSIONS = 32;
 /** Longer expansions are not looked through. */
 const MAX_TEXT = 20_000;
 
-/** The macro that a name invokes here, or null. `args` is null for a bare name. */
-export function macroNamed(ctx: Lowering, name: string, called: boolean): MacroDefinition | null {
+/** The macro that the name `node` invokes where it stands, or null. */
+export function macroNamed(ctx: Lowering, node: Cst, called: boolean): MacroDefinition | null {
+  const name = ctx.slice(node);
   const macro = ctx.unit.macros.get(name);
   if (macro === undefined || (macro.parameters !== null) !== called) return null;
+  if (!isDefinedAt(ctx.unit.source, macro, ctx.span(node).start)) return null;
   if (ctx.expanding.includes(name) || ctx.expanding.length >= MAX_EXPANSIONS) return null;
   return macro;
+}
+
+const definitions = new WeakMap<SourceFile, ReadonlyMap<string, readonly Directive[]>>();
+
+/**
+ * The table of a file holds all its macros; one that the file defines only further on, or has undefined before, is an ordinary name here.
+ * Definitions that depend on a condition count as made.
+ */
+function isDefinedAt(source: SourceFile, macro: MacroDefinition, at: number): boolean {
+  let byName = definitions.get(source);
+  if (byName === undefined) definitions.set(source, byName = definitionsIn(source));
+  const all = byName.get(macro.name);
+  if (all === undefined) return true;
+  const last = all.findLast((directive) => directive.start < at);
+  if (last === undefined) return macro.file !== source.realPath || macro.ambiguous;
+  return last.kind === 'define';
+}
+
+/** `#define`s by name, and `#undef`s that stand under no condition. */
+function definitionsIn(source: SourceFile): ReadonlyMap<string, readonly Directive[]> {
+  const byName = new Map<string, Directive[]>();
+  let depth = 0;
+  for (const directive of source.directives) {
+    if (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef') depth++;
+    else if (directive.kind === 'endif') depth--;
+    if (directive.kind !== 'define' && !(directive.kind === 'undef' && depth === 0)) continue;
+    const name = /^\s*(\w+)/.exec(directive.argument)?.[1];
+    if (name === undefined) continue;
+    const list = byName.get(name);
+    if (list === undefined) byName.set(name, [directive]);
+    else list.push(directive);
+  }
+  return byName;
 }
 
 /** Runs `action` in a snippet: offsets, notes and spans are those of the expansion, which stands at `node`. */

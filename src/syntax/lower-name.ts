@@ -19,7 +19,7 @@ const COORDINATES = new Map<string, { readonly base: CoordinateExpr['base']; rea
 
 export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
   const name = ctx.slice(node);
-  const macro = macroNamed(ctx, name, false);
+  const macro = macroNamed(ctx, node, false);
   if (macro !== null) {
     const expanded = macroExpression(ctx, node, macro, null);
     if (expanded !== null) return expanded;

@@ -129,7 +129,7 @@ function statementMacro(ctx: Lowering, node: Cst): Stmt | null {
   const called = node.type === 'call_expression';
   const nameNode = called ? fieldChild(node, 'function') : node.type === 'identifier' ? node : null;
   if (nameNode === null || nameNode.type !== 'identifier') return null;
-  const macro = macroNamed(ctx, ctx.slice(nameNode), called);
+  const macro = macroNamed(ctx, nameNode, called);
   if (macro === null) return null;
   const list = called ? fieldChild(node, 'arguments') : null;
   const args = list === null ? null : argumentTexts(ctx, list);

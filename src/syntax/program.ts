@@ -221,7 +221,13 @@ class Loader {
     if (includer?.state === null || includer === null) return own;
     // What the includer knows is visible too, less what this file itself defines (its include guard would hide it from itself).
     const context = new Map<string, MacroDefinition>();
-    for (const [name, macro] of includer.state.macros) if (macro.file !== source.realPath && !own.has(name)) context.set(name, macro);
+    const place = this.#includesOf(includer.source).found.find((file) => file.realPath === source.realPath);
+    const line = place === undefined ? Infinity : includer.source.line(includer.source.directives[place.directive]?.start ?? 0);
+    for (const [name, macro] of includer.state.macros) {
+      // Of the includer's own macros those that it defines in front of the include.
+      const later = macro.file === includer.source.realPath && macro.line > line;
+      if (macro.file !== source.realPath && !own.has(name) && !later) context.set(name, macro);
+    }
     return context.size === 0 ? own : mergeMacros([context, own]);
   }
 
