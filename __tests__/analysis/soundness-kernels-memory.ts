@@ -175,6 +175,48 @@ export const MEMORY: readonly Specimen[] = [
     *model(t) { if (t.c(0, (t.g.data[t.b] ?? 0) > t.g.n)) return; const table = yield t.g.data[t.x] ?? 0; t.c(1, (table[0] ?? 0) > 8); },
   },
   {
+    name: 'shuffle from lane 0, by a value that is 0', source: 'int first = 0; int v = __shfl_sync(0xffffffffu, data[threadIdx.x], first); if (v > 8) out[0] = 1;', atLeast: { 0: 'warp' },
+    *model(t) { const other = yield t.g.data[t.x] ?? 0; t.c(0, (other[0] ?? 0) > 8); },
+  },
+  {
+    name: 'shuffle from lane 20, which the last warp may not have', source: 'int v = __shfl_sync(0xffffffffu, data[threadIdx.x], 20); if (v > 8) out[0] = 1;',
+    *model(t) { const own = t.g.data[t.x] ?? 0; const other = yield own; t.c(0, (other[20] ?? own) > 8); },
+  },
+  {
+    name: 'shuffle down of a value that agrees, past the last lane', source: 'int v = __shfl_down_sync(0xffffffffu, n, 1); if (v > 8) out[0] = 1;',
+    *model(t) { const other = yield t.g.n; t.c(0, (t.lane === 31 ? t.g.n : other[t.lane + 1] ?? t.lane + 20) > 8); },
+  },
+  {
+    name: 'shuffle from an elected lane', source: 'unsigned m = __ballot_sync(0xffffffffu, data[threadIdx.x] > 8); while (m) { int v = __shfl_sync(0xffffffffu, data[threadIdx.x], 31 - __clz(m)); if (v > 12) out[0] = 1; break; }', atLeast: { 1: 'warp' },
+    *model(t) {
+      const own = t.g.data[t.x] ?? 0;
+      const votes = yield own > 8 ? 1 : 0;
+      let last = -1;
+      votes.forEach((vote, lane) => { if (vote === 1) last = lane; });
+      if (!t.c(0, last >= 0, 0)) return;
+      const other = yield own;
+      t.c(1, (other[last] ?? own) > 12, 0);
+    },
+  },
+  {
+    name: 'shuffle from the lane of a vote that may be empty', source: 'unsigned m = __ballot_sync(0xffffffffu, data[threadIdx.x] > 15); int v = __shfl_sync(0xffffffffu, data[threadIdx.x], __ffs(m) - 1); if (v > 8) out[0] = 1;',
+    *model(t) {
+      const own = t.g.data[t.x] ?? 0;
+      const votes = yield own > 15 ? 1 : 0;
+      const first = votes.findIndex((vote) => vote === 1);
+      const other = yield own;
+      t.c(0, (other[first < 0 ? 31 : first] ?? own) > 8);
+    },
+  },
+  {
+    name: 'the first thread of the warp', source: 'int lane = threadIdx.x % 32; int i = blockIdx.x * blockDim.x + threadIdx.x; if (i - lane < n) out[0] = 1; if (i - (threadIdx.x & 15) < n) out[1] = 1; if (i + lane < n) out[2] = 1;', never: [1, 2],
+    *model(t) { t.c(0, t.gid - t.x % 32 < t.g.n); t.c(1, t.gid - t.x % 16 < t.g.n); t.c(2, t.gid + t.x % 32 < t.g.n); },
+  },
+  {
+    name: 'the first thread of the warp, by a helper', source: '__device__ unsigned lane_id() { return threadIdx.x & 31; }\n__device__ unsigned other_id(int k) { if (k > 2) return threadIdx.x & 31; return 0; }\n---\nunsigned i = blockIdx.x * blockDim.x + threadIdx.x; unsigned l = lane_id(); if (i - l >= n) return; if (i - other_id(n) < 2u * n) out[0] = 1;',
+    *model(t) { if (t.c(0, t.gid - t.x % 32 >= t.g.n)) return; t.c(1, t.gid - (t.g.n > 2 ? t.x % 32 : 0) < 2 * t.g.n); },
+  },
+  {
     name: 'shuffle from a lane that differs', source: 'int v = __shfl_sync(0xffffffffu, data[threadIdx.x], (threadIdx.x + 1) & 7); if (v > 8) out[0] = 1;', never: [0],
     *model(t) { const table = yield t.g.data[t.x] ?? 0; t.c(0, (table[(t.x + 1) & 7] ?? 0) > 8); },
   },

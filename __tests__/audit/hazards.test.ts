@@ -45,6 +45,22 @@ __device__ int half(int v) {
   return __popc(__ballot_sync(0xffffffff, v > 3)); // here
 }
 __global__ void k(int *y) { y[threadIdx.x] = half(y[threadIdx.x]); }` },
+  { name: 'a loop that threads leave by their data', has: ['here error barrier-divergent'], text: `
+__global__ void k(float *x, const int *stop, int n) {
+  for (int i = 0; i < n; i++) {
+    if (stop[threadIdx.x + i] > n) break;
+    __syncthreads(); // here
+    x[threadIdx.x] += 1.f;
+  }
+}` },
+  { name: 'a guard in a loop that does not move with it', has: ['here error barrier-divergent'], text: `
+__global__ void k(float *x, int n) {
+  for (int i = 0; i < n; i++) {
+    if (threadIdx.x >= n) break;
+    __syncthreads(); // here
+    x[threadIdx.x] += 1.f;
+  }
+}` },
   { name: 'a vote in the right operand of &&', has: ['here error collective-short-circuit'], text: `
 __global__ void k(int *y) {
   int v = y[threadIdx.x];
@@ -463,6 +479,66 @@ __global__ void k(float *x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   int whole = (n / 32) * 32;
   if (i < whole) x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+}` },
+  { name: 'warps that leave as a whole, by a helper that gives the lane', text: `
+__device__ __forceinline__ unsigned lane_id() { return threadIdx.x & 0x1F; }
+__device__ bool locked(int *p) { bool held = true; if (lane_id() == 1) held = atomicOr(p, 1) != 0; held = __shfl_sync(0xffffffff, held, 1); return held; }
+__global__ void k(int *y, unsigned n) {
+  unsigned tid = threadIdx.x + blockIdx.x * blockDim.x;
+  unsigned lane = lane_id();
+  if ((tid - lane) >= n) return;
+  while (locked(y)) { }
+  y[tid] = __shfl_down_sync(0xffffffff, y[tid], 2);
+}
+void run(int *y, unsigned n) { k<<<n, 256>>>(y, n); }` },
+  { name: 'a step that lane 0 decides and hands to the others, in a block of unknown shape', text: `
+__device__ int broadcast(int v) { int r; if (threadIdx.x % warpSize == 0) r = v; r = __shfl_sync(0xffffffff, r, 0); return r; }
+__device__ int longest(int &width, const int *y) { int most = 0; for (int i = 0; i < width; i++) most = max(most, y[i]); return most; }
+__global__ void k(int *y, int n) {
+  int step = 0;
+  for (int width = 1; width <= n; width += step) {
+    __syncwarp();
+    if (threadIdx.x % warpSize == 0) step = longest(width, y) & 3;
+    __syncwarp();
+    step = broadcast(step);
+  }
+}` },
+  { name: 'lanes that look whether lane 0 has left, and follow', text: `
+__global__ void k(int *y, int n) {
+  int lane = threadIdx.x % warpSize;
+  for (int i = 0; i < n; i++) {
+    if (lane == 0) { if (y[i] < 0) break; }
+    unsigned there = __activemask();
+    unsigned first = there & 1;
+    if (first == 0) break;
+    y[i + threadIdx.x] = __shfl_sync(0xffffffff, y[i], 0);
+  }
+}` },
+  { name: 'a break at the edge of strided work', text: `
+__global__ void k(float *x, int c) {
+  __shared__ float s[256];
+  for (int i = 0; i < c; i++) {
+    int at = threadIdx.x + i * 256;
+    if (at >= c) { break; }
+    s[threadIdx.x] = x[at];
+    __syncthreads();
+    x[at] = s[255 - threadIdx.x];
+    __syncthreads();
+  }
+}
+${launch('k', '256', 'x, n')}` },
+  { name: 'a strided loop over ranks of the grid', text: `
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(float *x, unsigned n) {
+  cg::grid_group grid = cg::this_grid();
+  cg::thread_block_tile<32> tile = cg::tiled_partition<32>(cg::this_thread_block());
+  for (int i = grid.thread_rank(); i < n; i += grid.size()) { x[i] += 1.f; cg::sync(tile); }
+}` },
+  { name: 'who is together, in a wavefront that runs in step', text: `
+#include <hip/hip_runtime.h>
+__global__ void k(int *y, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { unsigned long m = __activemask(); y[i] += __shfl_xor_sync(m, y[i], 1); }
 }` },
   { name: 'strange input', text: `
 __global__ void k(float *x) { if (x[threadIdx.x] > ) { __syncthreads( } __shfl_sync(); }

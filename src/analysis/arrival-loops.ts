@@ -7,7 +7,7 @@
  * With a known block, constant bound and constant step the rounds are counted for every thread. Otherwise a counter that starts at a coordinate and
  * runs to a bound that the threads share in steps that they share is only *contingent*: `unless` says what would make the rounds equal. The counter is
  * the variable of a `for` head that nothing else in the loop assigns; everything else (while loops, several counters, unsigned
- * wrap-around of the bound) is not handled and gives no answer.
+ * wrap-around of the bound) is not handled and gives no answer. A `break` at the edge is told by `leavesAtTheEdge`.
  */
 import { strip } from './children.js';
 import type { Affine, BlockShape, FunctionFacts, Loop, Variable } from './facts.js';
@@ -19,10 +19,11 @@ export interface Rounds {
   readonly unless: string | null;
 }
 
+export const EVEN_BOUND = 'the bound is such that every thread runs equally many rounds';
 const NOT_KNOWN: Rounds = { equal: null, unless: null };
 const MAX_ROUNDS = 1 << 20;
 
-interface Head { readonly counter: Variable; readonly start: Affine; readonly bound: Expr; readonly inclusive: boolean; readonly step: Expr | bigint }
+interface Head { readonly counter: Variable; /** Null: by thread coordinates, but no sum of them (`grid.thread_rank()`). */ readonly start: Affine | null; readonly bound: Expr; readonly inclusive: boolean; readonly step: Expr | bigint }
 
 export function equalRounds(loop: Loop, facts: FunctionFacts): Rounds {
   const head = headOf(loop, facts);
@@ -30,7 +31,7 @@ export function equalRounds(loop: Loop, facts: FunctionFacts): Rounds {
   const shape = facts.block.value;
   const bound = facts.constant(head.bound) ?? fixed(facts.affine(head.bound));
   const step = typeof head.step === 'bigint' ? head.step : facts.constant(head.step) ?? fixed(facts.affine(head.step));
-  const start = shape === null || bound === null || step === null ? null : startsOf(head.start, shape);
+  const start = shape === null || bound === null || step === null || head.start === null ? null : startsOf(head.start, shape);
   if (start !== null && bound !== null && step !== null && step > 0n) {
     const limit = head.inclusive ? bound + 1n : bound;
     const rounds = start.map((from) => (from >= limit ? 0n : (limit - from + step - 1n) / step));
@@ -39,7 +40,7 @@ export function equalRounds(loop: Loop, facts: FunctionFacts): Rounds {
     return { equal: rounds.every((count, i) => count === rounds[i - (i % 32)]) ? 'warp' : null, unless: null };
   }
   if (shared(head.bound, facts) && (typeof head.step === 'bigint' || shared(head.step, facts)) && !(step !== null && bound !== null && shape !== null)) {
-    return { equal: null, unless: 'the bound is such that every thread runs equally many rounds' };
+    return { equal: null, unless: EVEN_BOUND };
   }
   return NOT_KNOWN;
 }
@@ -60,8 +61,29 @@ function headOf(loop: Loop, facts: FunctionFacts): Head | null {
   const step = stepOf(loop.step, counter);
   if (init === null || step === null || facts.assignments(counter, loop.body).length > 0 || facts.addressTaken(counter)) return null;
   const start = facts.affine(init);
-  if (start === null || start.wraps !== 'never' && start.terms.some((term) => term.coefficient < 0n)) return null;
+  if (start === null ? !byCoordinates(init, facts) : start.wraps !== 'never' && start.terms.some((term) => term.coefficient < 0n)) return null;
   return { counter, start, bound: condition.right, inclusive: condition.op === '<=', step };
+}
+
+function byCoordinates(expr: Expr, facts: FunctionFacts): boolean {
+  const verdict = facts.scope(expr);
+  return verdict.known && !verdict.sources.data;
+}
+
+/**
+ * `if (index >= bound) break;` where the index starts at the thread's own number and moves by steps that all threads share: threads leave in different rounds unless the
+ * bound is a multiple of what they move by together, as in the strided loops above.
+ */
+export function leavesAtTheEdge(condition: Expr, loop: Loop, facts: FunctionFacts): boolean {
+  const test = strip(condition);
+  if (test.kind !== 'binary') return false;
+  if (test.op === '||' || test.op === '&&') return [test.left, test.right].every((part) => shared(part, facts) || leavesAtTheEdge(part, loop, facts));
+  if (test.op !== '<' && test.op !== '<=' && test.op !== '>' && test.op !== '>=') return false;
+  const index = shared(test.right, facts) ? test.left : shared(test.left, facts) ? test.right : null;
+  const form = index === null || !byCoordinates(index, facts) ? null : facts.affine(index);
+  if (form === null) return false;
+  const atoms = form.terms.flatMap((term) => term.atoms);
+  return atoms.some(({ decl, scope }) => scope !== 'lane' && decl !== null && (decl.kind === 'variable' || decl.kind === 'parameter') && facts.assignments(decl, loop).length > 0);
 }
 
 function assigned(expr: Expr | null, counter: Variable): Expr | null {

@@ -22,9 +22,9 @@
  * `full` is about who *will* come, not about who is converged: lanes may come at different times. Not handled: `goto` except forward jumps over a place;
  * bodies of lambdas (unknown); a kernel-level exit by inline PTX; devices below 7.0.
  */
-import { equalRounds } from './arrival-loops.js';
+import { equalRounds, EVEN_BOUND, leavesAtTheEdge } from './arrival-loops.js';
 import { gotosOver } from './arrival-jumps.js';
-import type { Node } from './children.js';
+import { isStmt, type Node } from './children.js';
 import type { Control } from './control-flow.js';
 import { defUseOf } from './def-use-builder.js';
 import type { FunctionFacts, Loop, Scope, Verdict } from './facts.js';
@@ -150,7 +150,9 @@ class Sets implements ArrivalSets {
       case 'branch': return this.branch(control);
       case 'jump': {
         const returns = control.target?.kind === 'return';
-        return this.decided(control.deps, control.node, 'jump', returns && this.isKernel ? 'exit' : 'skip', this.opposite(control.deps));
+        const made = this.decided(control.deps, control.node, 'jump', returns && this.isKernel ? 'exit' : 'skip', this.opposite(control.deps));
+        const loop = control.target?.kind === 'break' && isStmt(control.node) ? this.facts.loops(control.node)[0] : undefined;
+        return loop === undefined ? made : this.evenly(made, loop);
       }
       case 'loop': return this.loop(control);
       case 'unknown': return [this.partition({ kind: 'skip', by: 'lambda', at: control.node, scope: 'lane', known: false })];
@@ -185,9 +187,17 @@ class Sets implements ArrivalSets {
       }
     }
     // Threads that left by `break` in an earlier round, or by `return`: in a loop only a return leads further out.
-    found.push(...this.decided(flow.breaks, control.node, 'loop', 'skip', null, flow.loop));
+    found.push(...this.evenly(this.decided(flow.breaks, control.node, 'loop', 'skip', null, flow.loop), flow.loop));
     found.push(...this.decided(flow.leaves, control.node, 'loop', this.isKernel ? 'exit' : 'skip', null, flow.loop));
     return found;
+  }
+
+  /** Partitions by `break`: at the edge of the work every thread may leave in one round. */
+  private evenly(partitions: readonly Partition[], loop: Loop): readonly Partition[] {
+    return partitions.map((partition) => {
+      const even = partition.conditions.length > 0 && partition.conditions.every((condition) => leavesAtTheEdge(condition, loop, this.facts));
+      return even ? { ...partition, unless: EVEN_BOUND } : partition;
+    });
   }
 
   /** A partition by several controls together; none if all threads share them. */

@@ -9,7 +9,7 @@ import type { DefUse, ReturnSite, StoreSite, Value } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
-import { assignsOwnObject } from './structure.js';
+import { assignsOwnObject, structureOf } from './structure.js';
 import type { AssignExpr, CallExpr, Expr, FunctionDecl, RefExpr, Stmt, SwitchStmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
 
 interface OpenTarget {
@@ -469,7 +469,7 @@ class Builder extends DefUseTables {
     for (const argument of node.arguments) this.expression(argument);
     for (const output of this.structure.outputs.get(node) ?? []) {
       const { decl } = this.target(output.root);
-      if (this.memoryReferences.has(decl)) continue;
+      if (this.memoryReferences.has(decl) || (output.how === 'reference' && leavesAlone(node, output.argument))) continue;
       this.define(decl, this.add({ kind: 'output', decl, call: node, output, previous: this.current(decl), control: this.control }));
     }
     const own = node.callee.kind === 'method' && assignsOwnObject(node.callee.object);
@@ -499,6 +499,18 @@ class Builder extends DefUseTables {
     this.control = outside;
     this.dead = wasDead;
   }
+}
+
+/** Is the reference that this argument is passed by only read in every body that the call may run? */
+function leavesAlone(call: CallExpr, argument: number): boolean {
+  const { callee } = call;
+  const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
+  return candidates.length > 0 && candidates.every((candidate) => {
+    const parameter = candidate.parameters[argument];
+    if (candidate.body === null || parameter === undefined || parameter.pack) return false;
+    const { assignments, escaped, opaque } = structureOf(candidate);
+    return !opaque && !escaped.has(parameter) && !assignments.some((assignment) => assignment.decl === parameter);
+  });
 }
 
 /** `for (;;)`, `while (true)`, `while (1)`: no thread leaves by the condition. */

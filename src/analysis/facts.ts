@@ -265,8 +265,8 @@ export interface AnalysisOptions {
   /** Default trip count of a loop whose bound is not known. */
   readonly defaultTrips?: number;
   /**
-   * Take a load for one value wherever its address is one, even if it could not be shown that nothing writes the memory meanwhile. Used to tell sure
-   * hazards from possible ones; never for a proof.
+   * Take a load for one value wherever its address is one, even if it could not be shown that nothing writes the memory meanwhile, and a shuffle for one value
+   * wherever its source is one lane, even if that lane may be missing. Used to tell sure hazards from possible ones; never for a proof.
    */
   readonly trustSharedLoads?: boolean;
 }

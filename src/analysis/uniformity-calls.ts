@@ -7,9 +7,8 @@
  *   votes and reductions  one value among the lanes that the mask names. A mask that is itself one value per warp names every lane that
  *                         arrives with it (else the call is undefined), so the result is one value per warp;
  *   legacy votes          act on the lanes that happen to be together: one value per warp only if whole warps arrive;
- *   `__shfl_sync`         one value per warp if mask and source lane are, for full width, if whole warps arrive (else the source may have
- *                         exited or gone elsewhere) and a mask that is constant names the source;
- *   up, down, xor         one value per warp only if the shuffled value is one and whole warps arrive.
+ *   `__shfl_sync`         one value per warp if mask and source lane are, for full width, if the source is there (shuffle-sources.ts);
+ *   up, down, xor         one value per warp only if the shuffled value is one and every lane that may be read is there.
  *
  * Queries of cooperative groups follow library-calls.ts. Everything else that is not visible is unknown, by name.
  */
@@ -18,6 +17,7 @@ import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
+import { neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './structure.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
@@ -230,14 +230,13 @@ function builtinTaint(entry: Builtin, call: CallExpr, state: Uniformity): number
       const value = argument(entry.scope.value);
       const source = argument(entry.scope.lane);
       if (isLane(mask) || isLane(source) || !fullWidth(call, entry.scope.width, state)) return value | source | (isLane(value) ? value : DATA);
-      // A lane that has exited, that goes elsewhere or that the mask leaves out gives nothing: what is read from it is undefined.
-      if (isLane(state.arrivalAt(call)) || !namesSource(call, entry.mask, entry.scope.lane, state)) return value | source | DATA;
+      if (!sourceIsThere(call, entry.mask, entry.scope.lane, state)) return value | source | DATA;
       return isLane(value) ? WARP : value;
     }
     case 'lane-shuffle': {
       const value = argument(entry.scope.value);
       if (isLane(value)) return value | DATA;
-      return isLane(mask) || isLane(argument(entry.scope.lane)) ? DATA : value | wholeWarps(call, state);
+      return isLane(mask) || isLane(argument(entry.scope.lane)) || !neighboursAreThere(call, entry.mask, state) ? DATA : value | WARP;
     }
     case 'load': {
       const address = argument(entry.scope.address);
@@ -258,19 +257,6 @@ function joinedLoad(address: number): number {
 function wholeWarps(call: CallExpr, state: Uniformity): number {
   const arrival = state.arrivalAt(call);
   return isLane(arrival) ? arrival | DATA : WARP;
-}
-
-/**
- * Does the mask name the source lane? One that is no constant names all lanes where whole warps arrive: a lane that calls with a mask that
- * leaves it out is an error.
- */
-function namesSource(call: CallExpr, maskAt: number | null, sourceAt: number, state: Uniformity): boolean {
-  const mask = maskAt === null ? undefined : call.arguments[maskAt];
-  const named = mask === undefined ? null : constantOf(mask, state.env);
-  if (named === null || BigInt.asUintN(32, named) === 0xffffffffn) return true;
-  const source = call.arguments[sourceAt];
-  const lane = source === undefined ? null : constantOf(source, state.env);
-  return lane !== null && (named >> BigInt.asUintN(5, lane) & 1n) === 1n;
 }
 
 function fullWidth(call: CallExpr, index: number, state: Uniformity): boolean {

@@ -5,7 +5,8 @@
  * per warp and a multiple of 32, then ⌊e/32⌋ is one value per warp, and so is everything that depends on ⌊e/32⌋ alone:
  *
  *   e / c  for c a multiple of 32 (e not negative: C++ rounds towards zero);   e >> k  for k ≥ 5;   e & m  for m a multiple of 32;
- *   e < v, e >= v  for v one value per warp and a multiple of 32;   e <= v, e > v  for v one below such a multiple.
+ *   e < v, e >= v  for v one value per warp and a multiple of 32;   e <= v, e > v  for v one below such a multiple;
+ *   e - l  for l the lane number: `e & 31`, `e % 32`, or a variable or helper that returns one of these.
  *
  * `threadIdx.x` alone is t + r if X is a multiple of 32 (r = -(y·X + z·X·Y)) or the block is one-dimensional (r = 0). Unsigned
  * wrap-around keeps all of this, since it takes away multiples of 32.
@@ -15,7 +16,9 @@
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { rangeOf } from './ranges.js';
-import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Term } from './affine.js';
+import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Symbol, type Term } from './affine.js';
+import { bodiesOf } from './summaries.js';
+import { entryOf } from './uniformity-calls.js';
 import { isLane, ON_BLOCK, WARP, ASSUMPTION_BITS } from './taint.js';
 import type { Uniformity } from './uniformity.js';
 import type { Expr } from '../syntax/tree.js';
@@ -42,10 +45,94 @@ export function warpRule(expr: Expr & { kind: 'binary' }, state: Uniformity): nu
       if (mask === null || mask % 32n !== 0n) return null;
       return alignedTaint(right !== null ? expr.left : expr.right, state);
     }
+    case '+': case '-': return firstOfWarp(expr, state);
     case '<': case '>=': return compared(expr.left, expr.right, 0n, state) ?? compared(expr.right, expr.left, 31n, state);
     case '>': case '<=': return compared(expr.left, expr.right, 31n, state) ?? compared(expr.right, expr.left, 0n, state);
     default: return null;
   }
+}
+
+/**
+ * `t - lane`: the number of the warp's first thread, and what is one value per warp added to it. Where arithmetic may wrap, floor(e / 2^k) must be one
+ * value per warp, so the rest must be a multiple of 32 too.
+ */
+function firstOfWarp(expr: Expr & { kind: 'binary' }, state: Uniformity): number | null {
+  const form = integerType(expr.type) === null ? null : polynomialOf(expr, state);
+  const t = form?.terms.get('threadIdx.x')?.coefficient ?? 0n;
+  if (form === null || t === 0n) return null;
+  const rest = new Map<string, Term>();
+  let lanes = 0n;
+  for (const [key, term] of form.terms) {
+    const only = term.symbols.length === 1 ? term.symbols[0] : undefined;
+    if (only !== undefined && isLaneNumber(only, state)) lanes += term.coefficient;
+    else rest.set(key, term);
+  }
+  if (lanes !== -t || (form.wraps && t !== 1n)) return null;
+  if (t === 1n) {
+    const whole = aligned({ terms: rest, wraps: form.wraps }, state);
+    if (whole !== null || form.wraps) return whole?.taint ?? null;
+  }
+  const { rows, flat } = lines(state);
+  if (!rows && !flat) return null;
+  let taint = WARP | ON_BLOCK;
+  for (const [key, term] of rest) {
+    if (key === 'threadIdx.x') continue;
+    for (const symbol of term.symbols) {
+      const element = symbolTaint(symbol, state);
+      if (isLane(element)) return null;
+      taint |= element & ASSUMPTION_BITS;
+    }
+  }
+  return taint;
+}
+
+/** Is the symbol t mod 32, by its definition or by the helper that returns it? */
+function isLaneNumber(symbol: Symbol, state: Uniformity): boolean {
+  const value = symbol.value === null ? null : state.defUse.values[symbol.value];
+  if (value === undefined) return false;
+  if (value === null) return isLaneExpression(symbol.expr, state, 0);
+  // Another integer type of the variable changes nothing: the number is below 32.
+  if (integerType(value.decl.type) === null || value.decl.type.kind === 'bool') return false;
+  if (value.kind === 'declaration') return isLaneExpression(value.init, state, 0);
+  return value.kind === 'assignment' && value.whole && value.node.kind === 'assign' && value.node.op === null && isLaneExpression(value.node.value, state, 0);
+}
+
+const MAX_HELPERS = 4;
+
+function isLaneExpression(written: Expr, state: Uniformity, depth: number): boolean {
+  const expr = strip(written);
+  if (expr.kind === 'cast') {
+    const to = integerType(expr.type);
+    return to !== null && expr.type.kind !== 'bool' && isLaneExpression(expr.operand, state, depth);
+  }
+  if (expr.kind === 'ref') {
+    const form = polynomialOf(expr, state);
+    const only = form !== null && form.terms.size === 1 ? [...form.terms.values()][0] : undefined;
+    const symbol = only !== undefined && only.coefficient === 1n && only.symbols.length === 1 ? only.symbols[0] : undefined;
+    return symbol !== undefined && (symbol.value !== null || strip(symbol.expr) !== expr) && isLaneNumber(symbol, state);
+  }
+  if (expr.kind === 'binary' && expr.op === '&') {
+    if (constantValue(expr.right, state) === 31n) return isAligned(expr.left, state);
+    return constantValue(expr.left, state) === 31n && isAligned(expr.right, state);
+  }
+  if (expr.kind === 'binary' && expr.op === '%') {
+    const type = integerType(expr.left.type);
+    const form = constantValue(expr.right, state) === 32n ? polynomialOf(expr.left, state) : null;
+    const whole = form === null ? null : aligned(form, state);
+    return whole !== null && type !== null && (!type.signed || notNegative(whole.terms, state));
+  }
+  if (expr.kind !== 'call' || expr.callee.kind !== 'function' || expr.arguments.length > 0 || depth >= MAX_HELPERS) return false;
+  const callee = expr.callee.candidates.length === 1 ? expr.callee.candidates[0] : undefined;
+  const bodies = callee === undefined ? [] : bodiesOf(callee, state.env.program);
+  const body = bodies.length === 1 ? bodies[0] : undefined;
+  const solved = body === undefined ? null : state.world.solve(body, entryOf(body, expr, state));
+  const only = solved !== null && solved.defUse.returns.length === 1 ? solved.defUse.returns[0] : undefined;
+  if (solved === null || only === undefined || only.value === null || only.control !== null || solved.defUse.unstructuredFrom !== null) return false;
+  return integerType(solved.function.returns) !== null && solved.function.returns.kind !== 'bool' && isLaneExpression(only.value, solved, depth + 1);
+}
+
+function isAligned(expr: Expr, state: Uniformity): boolean {
+  return alignedTaint(expr, state) !== null;
 }
 
 /** `e < v` with v ≡ residue (mod 32), e aligned and v one value per warp. */
@@ -81,10 +168,8 @@ interface Aligned { readonly taint: number; readonly terms: readonly Term[] }
 
 /** Is the form t + r? */
 function aligned(form: Polynomial, state: Uniformity): Aligned | null {
-  const type = state.world.shape;
   if (form.terms.get('threadIdx.x')?.coefficient !== 1n) return null;
-  const rows = type.xMultipleOf32 || (type.value !== null && type.value.x % 32 === 0);
-  const flat = type.value !== null ? type.value.y === 1 && type.value.z === 1 : type.oneDimensional;
+  const { rows, flat } = lines(state);
   const linear = new Set(['threadIdx.x']);
   if (!rows && !flat) {
     // The linear number itself, spelled out: right in every block.
@@ -101,6 +186,13 @@ function aligned(form: Polynomial, state: Uniformity): Aligned | null {
     taint |= one;
   }
   return { taint, terms };
+}
+
+/** Is each row of threads made of whole warps, and is there only one? */
+function lines(state: Uniformity): { readonly rows: boolean; readonly flat: boolean } {
+  const { shape } = state.world;
+  const { value } = shape;
+  return { rows: shape.xMultipleOf32 || (value !== null && value.x % 32 === 0), flat: value !== null ? value.y === 1 && value.z === 1 : shape.oneDimensional };
 }
 
 /** Does the form hold y·X and z·X·Y, each once? */

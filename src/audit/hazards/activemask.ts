@@ -10,6 +10,7 @@ import { structureOf } from '../../analysis/structure.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { maskOf } from './masks.js';
+import { isHip } from './platform.js';
 import { reason, type Finding, type Report } from './report.js';
 import type { Collective, Scene } from './scene.js';
 
@@ -28,7 +29,8 @@ export function activeMasks(scene: Scene, report: Report): void {
   const sites = new Set(asked.map((call) => call.node));
   for (const call of asked) {
     const finding = judge(call, users.get(call.node) ?? [], sites.size);
-    if (finding !== null) report.add(call.node, call.spot, finding);
+    // Wavefronts of HIP run in step: who is together follows from the text.
+    if (finding !== null) report.add(call.node, call.spot, finding.severity === 'error' && isHip(call.spot) ? { ...finding, severity: 'caution' } : finding);
   }
 }
 

@@ -22,7 +22,8 @@ export interface Weighed {
 export function weigh(partitions: readonly Partition[], spot: Spot, group: number | null): Weighed | null {
   const own = partitions.filter((partition) => partition.by !== 'lambda' && !sharedByArms(partition) && !agreed(partition, spot, group));
   if (own.length === 0) return null;
-  const sure = own.filter((partition) => partition.known && partition.unless === null && !keepsWholeGroups(partition, spot));
+  const follow = own.some((partition) => asksWhoIsThere(partition, spot));
+  const sure = own.filter((partition) => partition.known && partition.unless === null && !keepsWholeGroups(partition, spot) && !(follow && (partition.by === 'jump' || partition.by === 'loop')));
   return sure.length > 0 ? { severity: 'error', partitions: sure } : { severity: 'caution', partitions: own };
 }
 
@@ -31,6 +32,29 @@ function agreed(partition: Partition, spot: Spot, group: number | null): boolean
   const where = spotOf(partition, spot);
   return partition.conditions.every((condition) => agree(condition, where, group) === true);
 }
+
+/**
+ * `if ((__activemask() & 1) == 0) break;`: lanes look who has left before and follow. Whether all of them do depends on who is together; that is said of `__activemask()`
+ * itself.
+ */
+function asksWhoIsThere(partition: Partition, spot: Spot): boolean {
+  const where = spotOf(partition, spot);
+  return partition.conditions.some((condition) => holdsActiveMask(condition, where, 0));
+}
+
+function holdsActiveMask(node: Node, spot: Spot, depth: number): boolean {
+  if (depth > MAX_STEPS) return false;
+  if (node.kind === 'call' && node.callee.kind === 'builtin' && node.callee.name === '__activemask') return true;
+  if (node.kind === 'ref') {
+    const origin = originOf(node, spot);
+    return origin.expr !== node && origin.spot === spot && holdsActiveMask(origin.expr, spot, depth + 1);
+  }
+  let found = false;
+  forEachChild(node, (child) => { found ||= holdsActiveMask(child, spot, depth); });
+  return found;
+}
+
+const MAX_STEPS = 6;
 
 /** A bound (or an index) that is rounded to a multiple on purpose (`(n / 8) * 8`, `n & ~31`) most likely keeps whole groups. */
 function keepsWholeGroups(partition: Partition, spot: Spot): boolean {
