@@ -10,7 +10,7 @@ import type { SourceFile, Span } from '../../src/source/types.js';
 import type { DeclareStmt, Expr, IfStmt, Stmt, SwitchArm, Type } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import {
-  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, startsLine, statementStart, styleOf, wholeLines, withTrailingComments,
+  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
   type Replacement, type Shift,
 } from '../lib/text.js';
 import { headDroppable, restOf, withoutClosingBreak, type Outcome } from './empty-loop.js';
@@ -281,13 +281,7 @@ function lineBelongsToBlock(source: SourceFile, start: number): boolean {
 /** Takes a statement out. No blank line is left where it was the only thing between two, or the first thing of a block. */
 function removal(source: SourceFile, extent: Span): Replacement {
   const lines = wholeLines(source, extent);
-  if (lines !== extent) {
-    const above = source.text.slice(0, lines.start).trimEnd();
-    const opens = above.endsWith('{') || source.text.slice(above.length, lines.start).split('\n').length > 2;
-    const nextEnd = lineEndOf(source, lines.end);
-    const blankBelow = lines.end < source.text.length && source.text.slice(lines.end, nextEnd).trim() === '' && nextEnd > lines.end;
-    return { span: opens && blankBelow ? { start: lines.start, end: nextEnd } : lines, text: '' };
-  }
+  if (lines !== extent) return { span: withBlankLine(source, lines), text: '' };
   // Something else stands on the line: take the white space in front along.
   let { start, end } = extent;
   if (endsLine(source, extent.end)) while (start > 0 && (source.text[start - 1] === ' ' || source.text[start - 1] === '\t')) start--;

@@ -112,6 +112,15 @@ export function wholeLines(source: SourceFile, span: Span): Span {
   return { start: lineStartOf(source, span.start), end: lineEndOf(source, span.end) };
 }
 
+/** Lines that are to go, with the blank line behind them if it would be the second of two, or the first thing of a block. */
+export function withBlankLine(source: SourceFile, lines: Span): Span {
+  const above = source.text.slice(0, lines.start).trimEnd();
+  const opens = above.endsWith('{') || source.text.slice(above.length, lines.start).split('\n').length > 2;
+  const nextEnd = lineEndOf(source, lines.end);
+  const blankBelow = lines.end < source.text.length && source.text.slice(lines.end, nextEnd).trim() === '' && nextEnd > lines.end;
+  return opens && blankBelow ? { start: lines.start, end: nextEnd } : lines;
+}
+
 /** A piece of a copy that differs from the original. `text` is final: it is not shifted again. */
 export interface Replacement {
   readonly span: Span;

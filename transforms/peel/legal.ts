@@ -9,7 +9,7 @@ import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
-import { finishedBeside } from '../lib/guards/finished.js';
+import { finishedBeside, runsBeside } from '../lib/guards/finished.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { isFree } from '../lib/guards/names.js';
 import type { PeelProblem } from './range.js';
@@ -60,7 +60,10 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
   ];
 }
 
-/** Runs of one function that go on from a counter set before. Guards of a nest of loops multiply: six of them made 1,600 lines of 80. */
+/**
+ * Runs of one function that go on from a counter set before. Guards of a nest of loops multiply, and so do those of one loop whose runs are
+ * split again: six of them made 1,600 lines of 80.
+ */
 const MOST_RUNS = 12;
 
 function codeGrowth(context: TransformContext, loop: PeelableLoop): Obligation {
@@ -72,6 +75,10 @@ function codeGrowth(context: TransformContext, loop: PeelableLoop): Obligation {
       if (node.kind === 'for' && node.init.kind === 'empty' && node.condition !== null) runs++;
       return true;
     });
+  }
+  const [run] = runsBeside(context.facts, loop);
+  if (run !== undefined) {
+    return refuted('code-growth', line, `the loop and that of line ${lineOf(context, run)} are runs of one already: to split them again would multiply them`, 'test both guards in one condition, or split by hand');
   }
   if (runs < MOST_RUNS) return proved('code-growth', line, `${runs} runs in the function so far`);
   return refuted('code-growth', line, `the function is in ${runs} runs already: more would cost more in code than they save`, 'move the loop into a __device__ function');

@@ -22,7 +22,7 @@ export function finishedBeside(facts: FunctionFacts, loop: PeelableLoop, guards:
 }
 
 /** Loops in front of and behind this one that go on with its counter. */
-function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
+export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
   const parent = facts.parent(loop);
   if (parent === null || parent.kind !== 'compound') return [];
   const index = parent.body.indexOf(loop);

@@ -10,7 +10,7 @@ import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
 import { sameType } from '../equality.js';
-import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { isRepeatable } from './tested-loop.js';
 import { typeName } from './cpp.js';
 
@@ -195,7 +195,7 @@ class Simplifier {
     const extent = { start: node.span.start, end: withTrailingComments(source, node.span.end) };
     const lines = wholeLines(source, extent);
     // At the edges of its block the newline belongs to the brace.
-    if (lines.start > parent.span.start && lines.end <= parent.span.end - 1) return [{ span: lines, text: '' }];
+    if (lines.start > parent.span.start && lines.end <= parent.span.end - 1) return [{ span: withBlankLine(source, lines), text: '' }];
     return [{ span: node.span, text: '' }];
   }
 
