@@ -19,15 +19,15 @@ export interface Demand {
 }
 
 /**
- * Null if the guard cannot be read, or cannot hold throughout. `free` picks the symbols over which the worst is taken: the counters of the nest, and the
+ * Null if the guard cannot be read, or cannot hold throughout, or (`counted`) depends on no counter of the nest. `free` picks the symbols over which the worst is taken: the counters of the nest, and the
  * threads of the block where the test is one for the block.
  */
-export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boolean): Demand | null {
+export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boolean, counted = true): Demand | null {
   reader.failure = null;
   const forms = formsOf(reader, guard.comparison);
   if (forms === null || forms.kind !== 'one') return null;
   const { form } = forms;
-  if (!symbolsOf(form.poly).some((sym) => sym.role === 'inner')) return null;
+  if (counted && !symbolsOf(form.poly).some((sym) => sym.role === 'inner')) return null;
   const negative = form.whenNegative === guard.wanted;
   const fact = negative ? form.poly : opposite(form.poly);
   const worst = extreme(fact, 'high', free);

@@ -11,7 +11,7 @@
  */
 import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
 import { isStmt, walk } from '../../../src/analysis/children.js';
-import { atLeast, type FunctionFacts, type Loop, type Variable, type Verdict } from '../../../src/analysis/facts.js';
+import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type Verdict } from '../../../src/analysis/facts.js';
 import { unreachable, type Decl, type Expr, type RefExpr } from '../../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
@@ -40,8 +40,14 @@ export class Reader {
   /** Variables whose initialisers are being followed. */
   private readonly following = new Set<Variable>();
   private readonly symbols = new Map<string, Sym>();
+  /** For a reader of one lane's values: the scope of each symbol, by key. */
+  readonly scopes = new Map<string, Scope>();
 
-  constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean) {
+  /**
+   * `lane`: what is read is a value of one lane. Whatever the lane can name in front of the loop keeps its name, and is not followed to the
+   * coordinates of the block.
+   */
+  constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean, private readonly lane = false) {
     this.visible = declarationsVisibleAt(facts, loop);
   }
 
@@ -57,6 +63,7 @@ export class Reader {
       case 'macro': return this.read(expr.expanded);
       case 'coordinate': {
         const reading = coordinate(expr, this.facts.block);
+        if (reading !== null && this.lane) for (const sym of symbolsOf(reading.poly)) this.scopes.set(sym.key, this.scopeOf(expr));
         return reading ?? this.fail(expr, 'the whole coordinate is used', 'bound-exact');
       }
       case 'ref': return this.reference(expr);
@@ -157,7 +164,7 @@ export class Reader {
     if (left === null) return null;
     const { poly } = left;
     const onlyThreads = symbolsOf(poly).every((sym) => sym.role === 'thread' || sym.role === 'uniform');
-    if (amount === null || amount <= 0n || !onlyThreads || !left.exact) return this.fail(expr, `the operands of ${expr.op} are not thread coordinates and a constant`, 'bound-exact');
+    if (amount === null || amount <= 0n || !onlyThreads || !left.exact || this.lane) return this.fail(expr, `the operands of ${expr.op} are not thread coordinates and a constant`, 'bound-exact');
     const nonNegative = interval(poly).low >= 0n;
     const key = `(${keyOf(poly)})${expr.op}${amount}`;
     if (expr.op === '%' || expr.op === '&') {
@@ -193,6 +200,7 @@ export class Reader {
   private reference(expr: RefExpr): Reading | null {
     const { decl } = expr;
     if (decl === null) return this.fail(expr, `nothing visible declares ${expr.name}`, 'types-known');
+    if (decl.kind === 'template-parameter' && decl.sort === 'value') return this.templateValue(expr);
     if (decl.kind !== 'variable' && decl.kind !== 'parameter') return this.fail(expr, `${expr.name} is not a variable`, 'bound-exact');
     const type = integerType(decl.type);
     if (type === null) return this.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
@@ -205,6 +213,7 @@ export class Reader {
     const declaredInside = decl.span.start >= this.loop.span.start && decl.span.end <= this.loop.span.end && decl.file === this.facts.unit.source.realPath;
     if (!declaredInside && this.visible.has(decl)) {
       const scope = this.facts.scope(expr);
+      if (this.lane) return this.named(this.fixed(decl, type, scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
       if (scope.known && atLeast(scope.value, 'block')) this.note(scope);
       if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(decl, type, 'uniform')), type);
     }
@@ -226,10 +235,27 @@ export class Reader {
     return exactly(symbol(this.fixed(decl, type, 'own')), type);
   }
 
+  /** `template <int R>`: one value in all threads, whatever it is. */
+  private templateValue(expr: RefExpr): Reading | null {
+    const type = integerType(expr.type);
+    if (type === null) return this.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
+    return exactly(symbol(this.intern({ key: `template:${expr.name}`, role: 'uniform', text: expr.name, names: expr.decl === null ? [] : [{ kind: 'named', decl: expr.decl }], type, low: minimum(type), high: maximum(type), extent: null })), type);
+  }
+
   /** The counter itself. */
   readVariable(decl: Variable, type: IntegerType): Reading {
     const low = this.counterNonNegative && type.signed ? 0n : minimum(type);
     return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, names: [{ kind: 'named', decl }], type, low, high: maximum(type), extent: null })), type);
+  }
+
+  private named(sym: Sym, type: IntegerType, expr: Expr): Reading {
+    this.scopes.set(sym.key, this.scopeOf(expr));
+    return exactly(symbol(sym), type);
+  }
+
+  private scopeOf(expr: Expr): Scope {
+    const scope = this.facts.scope(expr);
+    return scope.known ? scope.value : 'lane';
   }
 
   private note(scope: Verdict): void {
@@ -330,13 +356,18 @@ export class Reader {
       return simple;
     });
     const scope = simple ? this.facts.scope(expr) : null;
+    if (this.lane && simple && !this.isMadeByMacro(expr)) return this.named(this.spelled(expr, type, scope !== null && scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
     if (scope === null || !scope.known || !atLeast(scope.value, 'block') || this.isMadeByMacro(expr)) {
       return this.fail(expr, 'it cannot be written in front of the loop as one value of the block', 'bound-exact');
     }
     this.note(scope);
+    return exactly(symbol(this.spelled(expr, type, 'uniform')), type);
+  }
+
+  private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
     const { source } = this.facts.unit;
     const text = source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
-    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null })), type);
+    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null });
   }
 
   private isShift(amount: Expr): boolean {

@@ -44,9 +44,8 @@ export interface VersionTexts {
 }
 
 /** Constants and tests of the copy without guards: each polynomial must be below zero. */
-export function versionTexts(context: TransformContext, polys: readonly Poly[]): VersionTexts {
+export function versionTexts(context: TransformContext, polys: readonly Poly[], fresh = namerFor(context)): VersionTexts {
   const names: string[] = [];
-  const fresh = namerFor(context);
   const shadowed = isShadowed(context);
   const bases = shareBases(polys, (wish) => {
     const made = fresh(wish);
@@ -57,7 +56,7 @@ export function versionTexts(context: TransformContext, polys: readonly Poly[]):
   return { declarations: bases.declarations.map((base) => declarationText(base, shadowed)), tests: tests.map((test) => testText(test, shadowed)), names };
 }
 
-/** What the block contributes stands on the left: `first >= R`, `first + R < n`. */
+/** What the block or the lane contributes stands on the left: `first >= R`, `first + R < n`. */
 function testText({ left, op, right }: Inequality, shadowed: boolean): string {
   const [a, b] = [print(left, shadowed), print(right, shadowed)];
   return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
@@ -66,7 +65,7 @@ function testText({ left, op, right }: Inequality, shadowed: boolean): string {
 function holdsPlace(expr: Cpp): boolean {
   switch (expr.kind) {
     case 'number': return false;
-    case 'symbol': return /^(?:base|blockIdx|blockDim)\./.test(expr.sym.key);
+    case 'symbol': return expr.sym.role === 'own' || expr.sym.role === 'thread' || /^(?:base|blockIdx|blockDim)\./.test(expr.sym.key);
     case 'name': return holdsPlace(expr.value);
     case 'cast': return holdsPlace(expr.operand);
     case 'binary': case 'extreme': case 'positive': return holdsPlace(expr.left) || holdsPlace(expr.right);

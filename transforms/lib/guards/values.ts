@@ -34,7 +34,7 @@ export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact): Re
     case 'threadIdx': {
       const name = `threadIdx.${axis}`;
       const high = known !== null ? constant(known - 1n) : subtract(symbol(size), constant(1n));
-      return exactly(symbol({ key: name, role: 'thread', text: name, names: [], type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
+      return exactly(symbol({ key: name, role: 'thread', text: name, names: [{ kind: 'word', name: 'threadIdx' }], type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
     }
     default: return unreachable(base);
   }

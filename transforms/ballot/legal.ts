@@ -1,0 +1,123 @@
+/**
+ * The obligations of the versioned form, each with what was found.
+ */
+import type { CallExpr } from '../../src/syntax/tree.js';
+import { assumed, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown } from '../lib/common-obligations.js';
+import { finishedBeside } from '../lib/guards/finished.js';
+import { isFree } from '../lib/guards/names.js';
+import { namesOf } from '../lib/guards/polynomial.js';
+import { extentOf } from '../lib/text.js';
+import type { Obligation, TransformContext } from '../lib/types.js';
+import { maskAt, type MaskPlan } from '../lib/votes.js';
+import { waitIn } from '../lib/waits.js';
+import { isOfBlock, isOrdinary } from './barriers.js';
+import type { VersionedPlan, VersionedProblem } from './versioned.js';
+import { versionedTexts } from './write.js';
+
+const REMEDIES: Readonly<Record<VersionedProblem['id'], string>> = {
+  'types-known': 'make the declaration visible, e.g. with --include',
+  'operands-invariant': 'copy what the guard compares with into a local variable before the loop',
+  'guard-implied': 'write the guard as a sum of loop counters and values fixed before the loops; --transform ballot:skip treats conditions on data',
+};
+
+export function problemObligations(context: TransformContext, problem: VersionedProblem): readonly Obligation[] {
+  const { guard, id, text } = problem;
+  const line = lineOf(context, guard.comparison);
+  const said = `${excerpt(context.unit.source, guard.comparison)}: ${text}`;
+  return [noGoto(context), (id === 'operands-invariant' ? refuted : unknown)(id, line, said, REMEDIES[id])];
+}
+
+export function versionedObligations(context: TransformContext, plan: VersionedPlan): readonly Obligation[] {
+  const { loop, guards } = plan;
+  const line = lineOf(context, loop);
+  const comparisons = guards.map((guard) => guard.comparison);
+  const mask = maskAt(context, loop);
+  const texts = mask.kind === 'mask' ? versionedTexts(context, plan, mask) : null;
+  return [
+    noGoto(context),
+    noDirectiveAcross(context, extentOf(context.unit.source, loop)),
+    notInMacro(context, [loop, ...comparisons]),
+    typesKnown(context, comparisons),
+    namesAreFree(context, texts?.names ?? [], line),
+    namesResolve(context, [...namesOf(...plan.tests), { kind: 'word', name: '__all_sync' }], loop),
+    proved('operands-invariant', line, 'what the guards compare with does not change while the nest runs'),
+    copySafe(context, [loop]),
+    guardImplied(context, plan),
+    conditionVaries(context, plan),
+    ...maskObligations(context, mask, line),
+    nestTogether(context, plan, mask),
+    noLaneWaits(context, line),
+    alreadyDone(context, plan),
+    contractionStable(context, loop),
+  ];
+}
+
+export function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {
+  const taken = names.find((name) => !isFree(context, name));
+  if (taken !== undefined) return refuted('names-free', line, `the name ${taken} is taken`);
+  return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')}: no other name of the function or of a macro`);
+}
+
+function guardImplied(context: TransformContext, plan: VersionedPlan): Obligation {
+  const line = lineOf(context, plan.guards[0]?.comparison ?? plan.loop);
+  const text = plan.guards.length === 1 ? 'the guard holds in every iteration if it holds at the ends' : `all ${plan.guards.length} guards hold in every iteration if they hold at the ends`;
+  if (plan.assumed) return assumed('guard-implied', 'index-range', line, `${text}, and block and thread numbers do not wrap around in their type`);
+  return proved('guard-implied', line, `${text}, which are compared without overflow`);
+}
+
+function conditionVaries(context: TransformContext, plan: VersionedPlan): Obligation {
+  const line = lineOf(context, plan.loop);
+  if (plan.varies) return proved('condition-varies', line, 'lanes of a warp may differ in the condition');
+  return refuted('condition-varies', line, 'all lanes of a warp agree on the condition: a vote would add nothing to a plain `if`', 'use peel, which tests once for the block');
+}
+
+/** What the arrival set says about the mask: ids `exits-warp-uniform`, `arrival-set-known`, `mask-names-arriving-lanes`. */
+export function maskObligations(context: TransformContext, mask: MaskPlan, line: number): readonly Obligation[] {
+  if (mask.kind === 'problem') {
+    const earlier = ['exits-warp-uniform', 'arrival-set-known'].filter((id) => id !== mask.id && mask.id === 'mask-names-arriving-lanes');
+    return [...earlier.map((id) => proved(id, line, 'the lanes that come are known')), (mask.known ? refuted : unknown)(mask.id, mask.line, mask.text, mask.remedy)];
+  }
+  const { steps, arrival } = mask;
+  const exited = arrival.exits.length > 0 ? '; lanes that have left the kernel may be named in a vote' : '';
+  return [
+    proved('exits-warp-uniform', line, 'the lanes of a warp leave the loops around together'),
+    proved('arrival-set-known', line, steps.length === 0 ? `every lane of the warp that has not exited comes here${exited}` : `the lanes come here for which ${steps.map(({ decision }) => excerpt(context.unit.source, decision.condition)).join(' and ')} came out so`),
+    proved('mask-names-arriving-lanes', line, steps.length === 0 ? 'the mask names all lanes' : 'the mask is a vote on that condition, taken in front of the `if` by the lanes that come there'),
+  ];
+}
+
+/** Barriers and collectives inside the nest still find everybody. */
+function nestTogether(context: TransformContext, plan: VersionedPlan, mask: MaskPlan): Obligation {
+  const { facts, unit } = context;
+  const line = lineOf(context, plan.loop);
+  const { barriers, collectives, unknownCalls, asm } = facts.effects(plan.loop);
+  const said = (call: { readonly span: CallExpr['span'] }): string => excerpt(unit.source, call);
+  const [call] = unknownCalls;
+  if (call !== undefined) return unknown('nest-together', lineOf(context, call), `${said(call)} may hold a barrier`, 'make the definition of the function visible');
+  if (asm.length > 0) return unknown('nest-together', line, 'inline PTX may hold a barrier', 'use an intrinsic in its place');
+  const strange = collectives.find((one) => !isOrdinary(one));
+  if (strange !== undefined) return refuted('nest-together', lineOf(context, strange), `${said(strange)} depends on which lanes are together`, 'name the lanes by a mask');
+  const barrier = barriers.find(isOfBlock);
+  if (barrier === undefined) return proved('nest-together', line, collectives.length === 0 ? 'no barrier and no collective stands in the nest' : 'all lanes that vote take one way, so that collectives find the same lanes');
+  if (mask.kind === 'problem') return unknown('nest-together', lineOf(context, barrier), `${said(barrier)} in the nest, and who comes is not known`, 'move the barrier out of the nest');
+  if (mask.arrival.threads.kind !== 'full' || mask.steps.length > 0) return refuted('nest-together', lineOf(context, barrier), `${said(barrier)} in the nest, which not all threads of the block reach together`, 'let all threads of the block come to the nest');
+  if (mask.arrival.exits.length > 0) return refuted('nest-together', lineOf(context, barrier), `${said(barrier)} in the nest, and threads have returned before it: one more barrier below a return is not added`, 'turn the early return into a condition around what follows');
+  return proved('nest-together', line, 'all threads of the block vote together with __syncthreads_and');
+}
+
+/** Adding a vote makes lanes wait for each other: not where one may wait for another already. */
+export function noLaneWaits(context: TransformContext, line: number): Obligation {
+  const wait = waitIn(context.facts);
+  if (wait === null) return proved('no-lane-waits', line, 'no lane waits for another in a loop');
+  const { source } = wait.facts.unit;
+  const at = source.line(wait.node.span.start);
+  if (wait.kind === 'loop') return refuted('no-lane-waits', at, 'a lane may wait here for another, which a vote would make wait in turn', 'let one lane of the warp wait for all');
+  return unknown('no-lane-waits', at, `${excerpt(source, wait.node)} may wait for another lane`, 'make the definition of the function visible');
+}
+
+function alreadyDone(context: TransformContext, { loop, guards }: VersionedPlan): Obligation {
+  const other = finishedBeside(context.facts, loop, guards);
+  const line = lineOf(context, loop);
+  if (other === null) return proved('already-done', line, 'no loop beside it does its work without the guards');
+  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} does this one's work without the guards`);
+}
