@@ -19,7 +19,7 @@ import { verifyEquivalent } from '../src/verify/index.js';
 import { transforms } from '../transforms/index.js';
 import { COMMON_OBLIGATION_IDS } from '../transforms/lib/common-obligations.js';
 import { refusals } from '../transforms/lib/framework.js';
-import type { Change, Outcome, Transform } from '../transforms/lib/types.js';
+import type { Change, LaunchPlan, Outcome, Transform } from '../transforms/lib/types.js';
 import { fixturesOf, type Fixture } from './helpers/fixtures.js';
 import { compile, nvccVersion } from './helpers/nvcc.js';
 import { applyAll, describe, load, outcomesOf, PATH, type Run } from './helpers/transform.js';
@@ -138,14 +138,14 @@ for (const transform of transforms) {
       const unverified: string[] = [];
       let equal = 0;
       const pairs = fixtures.flatMap((fixture) => {
-        if (fixture.kind === 'ok') return [[fixture.name, fixture.text, runOf(transform, fixture).text] as const];
-        return fixture.kind === 'skip' ? [[fixture.name, fixture.text, applyAll(transform, fixture.text, { evenIfItLoses: true }).text] as const] : [];
+        if (fixture.kind === 'ok') return [[fixture.name, fixture.text, runOf(transform, fixture)] as const];
+        return fixture.kind === 'skip' ? [[fixture.name, fixture.text, applyAll(transform, fixture.text, { evenIfItLoses: true })] as const] : [];
       });
-      for (const [name, before, after] of pairs) {
+      for (const [name, before, run] of pairs) {
         const old = load(before);
-        const edited = load(after);
+        const edited = load(run.text);
         for (const kernel of old.unit.kernels) {
-          const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 200, sizes: SIZES });
+          const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 200, sizes: SIZES, ...planOf(run, kernel.name) });
           if (verdict.status === 'different') throw new Error(`${name}: ${verdict.counterexample.differences.join('; ')} (${verdict.counterexample.replay})`);
           if (verdict.status === 'equal') equal++;
           else unverified.push(`${name}: ${verdict.obstacles.map((obstacle) => obstacle.reason).join('; ')} ${verdict.notes.join('; ')}`);
@@ -186,6 +186,12 @@ for (const transform of transforms) {
 }
 
 test.skip.each(nvccVersion() === null ? ['law 9: nvcc is not installed, so no output was compiled'] : [])('%s', () => undefined);
+
+/** Where a plan took the place of a kernel, it is what runs. */
+function planOf(run: Run, kernel: string): { readonly plan?: LaunchPlan } {
+  const plan = run.plans.get(kernel);
+  return plan === undefined ? {} : { plan };
+}
 
 function hazardsOf(text: string): ReadonlySet<string> {
   const files = auditProgram(load(text).analysis);

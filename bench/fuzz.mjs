@@ -2,7 +2,7 @@
 /**
  * Generates kernels without end, applies every transform to each, and holds every result to the simulator.
  *
- *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist] [--kernels 20000]
+ *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist] [--theme role] [--kernels 20000]
  *
  * Prints, for each transform, the edits applied and the refusals by obligation. A difference is printed with its seed, the smallest
  * stream of choices that still shows it, and both texts; the exit code is then 1.
@@ -15,12 +15,13 @@ import { verifyEquivalent } from '../dist/src/verify/index.js';
 import { streamFromSeed } from '../dist/src/generate/choices.js';
 import { kernelFrom } from '../dist/src/generate/kernel.js';
 import { transforms } from '../dist/transforms/index.js';
+import { composePlans } from '../dist/transforms/lib/launch-compose.js';
 import { contextFor, evaluateFunction, refusals } from '../dist/transforms/lib/framework.js';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '1' }, first: { type: 'string', default: '0' }, kernels: { type: 'string', default: '1000000' },
-    transform: { type: 'string' }, stop: { type: 'boolean', default: false },
+    transform: { type: 'string' }, theme: { type: 'string' }, stop: { type: 'boolean', default: false },
   },
 });
 await initParser();
@@ -44,12 +45,14 @@ const MOST_EDITS = 40;
 /** The text after all edits, one a round; `edits` counts them. */
 function applyAll(transform, text, note) {
   let current = text;
+  const planned = [];
   for (let edits = 0; ; edits++) {
     const loaded = load(current);
     const all = outcomes(transform, loaded);
     if (edits === 0) for (const o of all) note(o);
-    const next = all.find((o) => o.status === 'applied' && o.change !== null && o.change.launches === undefined);
-    if (next === undefined || edits === MOST_EDITS) return { text: current, edits, cut: next !== undefined };
+    const next = all.find((o) => o.status === 'applied' && o.change !== null);
+    if (next === undefined || edits === MOST_EDITS) return { text: current, edits, cut: next !== undefined, plans: composePlans(planned) };
+    if (next.change.launches !== undefined) planned.push({ kernel: next.site.function.name, parameters: next.site.function.parameters.map((p) => p.name), plan: next.change.launches });
     current = applyEdits(current, next.change.edits.filter((e) => e.file === PATH), loaded.unit.source.newline);
   }
 }
@@ -60,10 +63,11 @@ const ARGUMENTS = new Map([
   ['out', contents({ kind: 'constant', value: 0 })], ['outi', contents({ kind: 'constant', value: 0 })], ['total', contents({ kind: 'constant', value: 0 })],
 ]);
 
-function verdictOf(kernel, after) {
+function verdictOf(kernel, after, plans) {
+  const plan = plans.get(kernel.name);
   return verifyEquivalent(load(kernel.source).program, load(after).program, kernel.name, {
     blocks: [[kernel.block.x, kernel.block.y, 1]], grids: [[kernel.grid, 1, 1]], sizes: [kernel.n, kernel.n + 1, 33, 0], seeds: [1, 2, 3, 4, 5], schedules: [0, 1],
-    arguments: new Map([...ARGUMENTS, ['w', { kind: 'value', value: kernel.scalars.w }]]), budgetMs: 1500,
+    arguments: new Map([...ARGUMENTS, ['w', { kind: 'value', value: kernel.scalars.w }]]), budgetMs: 1500, ...(plan === undefined ? {} : { plan }),
   });
 }
 
@@ -71,9 +75,9 @@ function verdictOf(kernel, after) {
 function minimise(stream, transform) {
   const differs = (s) => {
     try {
-      const kernel = kernelFrom(s);
-      const { text, edits } = applyAll(transform, kernel.source, () => undefined);
-      return edits > 0 && verdictOf(kernel, text).status === 'different';
+      const kernel = kernelFrom(s, values.theme);
+      const { text, edits, plans } = applyAll(transform, kernel.source, () => undefined);
+      return edits > 0 && verdictOf(kernel, text, plans).status === 'different';
     } catch { return false; }
   };
   let best = stream;
@@ -93,24 +97,24 @@ let different = 0;
 for (let seed = Number(values.first); Date.now() < end && count < Number(values.kernels); seed++) {
   count++;
   const stream = streamFromSeed(seed, 160);
-  const kernel = kernelFrom(stream);
+  const kernel = kernelFrom(stream, values.theme);
   for (const transform of chosen) {
     const t = tally.get(transform.name);
-    const { text, edits, cut } = applyAll(transform, kernel.source, (o) => {
+    const { text, edits, cut, plans } = applyAll(transform, kernel.source, (o) => {
       if (o.status === 'refused') for (const r of refusals(o)) t.refused.set(r.id, (t.refused.get(r.id) ?? 0) + 1);
     });
     if (edits === 0) continue;
     t.edits += edits;
     if (cut) t.cut++;
     t.kernels++;
-    const verdict = verdictOf(kernel, text);
+    const verdict = verdictOf(kernel, text, plans);
     if (verdict.status === 'equal') t.equal++;
     else if (verdict.status === 'not-verified') {
       const reason = verdict.obstacles[0]?.reason ?? '';
       t.unverified.set(reason, (t.unverified.get(reason) ?? 0) + 1);
     } else {
       different++;
-      const small = kernelFrom(minimise(stream, transform));
+      const small = kernelFrom(minimise(stream, transform), values.theme);
       console.log(`seed ${seed}, ${transform.name}: ${verdict.counterexample.differences[0]} (${verdict.counterexample.replay})`);
       console.log(`--- before, minimised\n${small.source}--- after\n${applyAll(transform, small.source, () => undefined).text}`);
       if (values.stop) process.exit(1);

@@ -9,7 +9,8 @@ import { applyEdits } from '../../src/rewrite/apply-edits.js';
 import { loadProgram } from '../../src/syntax/program.js';
 import type { Program, Unit } from '../../src/syntax/tree.js';
 import { contextFor, evaluateFunction, refusals, type ContextOptions } from '../../transforms/lib/framework.js';
-import type { Outcome, Transform } from '../../transforms/lib/types.js';
+import { composePlans, type PlannedKernel } from '../../transforms/lib/launch-compose.js';
+import type { LaunchPlan, Outcome, Transform } from '../../transforms/lib/types.js';
 
 export const PATH = '/project/kernel.cu';
 
@@ -57,6 +58,8 @@ export interface Run {
   readonly first: readonly Outcome[];
   /** Outcomes of the last round: nothing applied any more. */
   readonly last: readonly Outcome[];
+  /** What took the place of a kernel, by its name: verification executes it. */
+  readonly plans: ReadonlyMap<string, LaunchPlan>;
 }
 
 const MOST_ROUNDS = 64;
@@ -65,12 +68,14 @@ const MOST_ROUNDS = 64;
 export function applyAll(transform: Transform, text: string, options: RunOptions = {}): Run {
   let current = text;
   let first: readonly Outcome[] | null = null;
+  const planned: PlannedKernel[] = [];
   for (let rounds = 0; rounds <= MOST_ROUNDS; rounds++) {
     const loaded = load(current, options.analysis, options.headers);
     const outcomes = outcomesOf(transform, loaded, options);
     first ??= outcomes;
     const next = outcomes.find((outcome) => outcome.status === 'applied');
-    if (next === undefined || next.change === null) return { text: current, rounds, first, last: outcomes };
+    if (next === undefined || next.change === null) return { text: current, rounds, first, last: outcomes, plans: composePlans(planned) };
+    if (next.change.launches !== undefined) planned.push({ kernel: next.site.function.name, parameters: next.site.function.parameters.map((parameter) => parameter.name), plan: next.change.launches });
     current = applyEdits(current, next.change.edits.filter((edit) => edit.file === PATH), loaded.unit.source.newline);
   }
   throw new Error('the transform never comes to an end');

@@ -43,8 +43,9 @@ describe('generated kernels', () => {
       const run = applyAll(transform, kernel.source, { evenIfItLoses: true });
       if (run.rounds === 0) return;
       edits += run.rounds;
+      const plan = run.plans.get(kernel.name);
       const verdict = verifyEquivalent(load(kernel.source).program, load(run.text).program, kernel.name, {
-        blocks: [[kernel.block.x, kernel.block.y, 1]], grids: [[kernel.grid, 1, 1]], sizes: [kernel.n, 33], seeds: [1, 2, 3], schedules: [0, 1], arguments: inputs(kernel), budgetMs: 1000,
+        blocks: [[kernel.block.x, kernel.block.y, 1]], grids: [[kernel.grid, 1, 1]], sizes: [kernel.n, 33], seeds: [1, 2, 3], schedules: [0, 1], arguments: inputs(kernel), budgetMs: 1000, ...(plan === undefined ? {} : { plan }),
       });
       if (verdict.status === 'different') throw new Error(`${verdict.counterexample.differences.join('; ')} (${verdict.counterexample.replay})\n${kernel.source}\n--- after\n${run.text}`);
     }), { numRuns: 20 });

@@ -15,6 +15,7 @@ import { encode } from '../source/decode.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl } from '../syntax/tree.js';
 import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
+import { composePlans } from '../../transforms/lib/launch-compose.js';
 import { holds } from '../../transforms/lib/framework.js';
 import type { Estimate, Obligation, OutcomeStatus, Transform } from '../../transforms/lib/types.js';
 import { transforms as builtIn } from '../../transforms/index.js';
@@ -217,7 +218,9 @@ export class Project extends Session {
       const names = new Set(functions.flatMap((fn) => graph.kernelsOf(fn)).filter((kernel) => own.has(kernel)).map((kernel) => kernel.name));
       if (names.size === 0) continue;
       const after = this.workspace.program([file]);
-      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path })), request));
+      const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
+      const plans = composePlans(planned.flatMap((site) => site.launches ?? []));
+      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name) })), request));
       await pause();
     }
     return verifications;

@@ -10,6 +10,7 @@ import { EditPlan } from '../rewrite/plan.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
+import type { PlannedKernel } from '../../transforms/lib/launch-compose.js';
 import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
@@ -39,6 +40,8 @@ export interface SiteResult {
   readonly round: number;
   /** Place in the order in which the changes were made, from 1; 0 unless applied. */
   readonly sequence: number;
+  /** What the launches of the kernel became, if the change took the kernel's place; verification executes it. */
+  readonly launches?: PlannedKernel;
 }
 
 export interface RoundsRequest {
@@ -316,6 +319,7 @@ function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Cand
     diff: Buffer.alloc(0),
     round,
     sequence: 0,
+    ...(outcome.change?.launches === undefined ? {} : { launches: { kernel: site.function.name, parameters: site.function.parameters.map((parameter) => parameter.name), plan: outcome.change.launches } }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Probabilities } from '../analysis/facts.js';
 import { blockShapes, constantShape, verifyEquivalent, type Verdict } from '../verify/index.js';
 import { parseArgument, simulate, type Argument, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
 import type { FunctionDecl, Program } from '../syntax/tree.js';
+import type { LaunchPlan } from '../../transforms/lib/types.js';
 import { UsageError } from './errors.js';
 
 /**
@@ -114,12 +115,13 @@ export interface Verification {
 /** A kernel whose arms depend on a parameter needs many settings until each was seen; a busy machine must not cut them short. */
 const BUDGET_MS = 20_000;
 
-/** Compares the kernels of one file (and of what includes it) before and after. */
-export function verifyKernels(before: Program, after: Program, kernels: readonly { readonly name: string; readonly path: string }[], request: Pick<SimulationRequest, 'launch' | 'arguments'>): readonly Verification[] {
-  return kernels.map(({ name, path }) => ({
+/** Compares the kernels of one file (and of what includes it) before and after; where a plan took a kernel's place, it is executed. */
+export function verifyKernels(before: Program, after: Program, kernels: readonly { readonly name: string; readonly path: string; readonly plan?: LaunchPlan | undefined }[], request: Pick<SimulationRequest, 'launch' | 'arguments'>): readonly Verification[] {
+  return kernels.map(({ name, path, plan }) => ({
     kernel: name, path, before, after,
     verdict: verifyEquivalent(before, after, name, {
       arguments: request.arguments, budgetMs: BUDGET_MS,
+      ...(plan === undefined ? {} : { plan }),
       ...(request.launch === null ? {} : { blocks: [request.launch.block], grids: [request.launch.grid] }),
     }),
   }));

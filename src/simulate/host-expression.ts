@@ -62,6 +62,7 @@ export function evaluateHost(text: string, names: HostNames): HostValue {
     }
     if (t.kind === 'name') {
       if (t.text === 'true' || t.text === 'false') return int(t.text === 'true' ? 1 : 0);
+      if (t.text === 'nullptr') return int(0);
       if (peek() === '(' || peek() === '{') return call(t.text);
       const known = names(t.text);
       if (known === null) throw new HostExpressionError(`unknown name ${t.text}`);
@@ -121,9 +122,9 @@ export function evaluateHost(text: string, names: HostNames): HostValue {
     if (t === '-' || t === '+' || t === '!' || t === '~') {
       at++;
       const v = unary();
+      if (t === '!') return int(truth(v) ? 0 : 1);
       const n = numberOf(v);
       const floating = v.kind === 'number' && v.floating;
-      if (t === '!') return int(n === 0 ? 1 : 0);
       if (t === '~') return int(~n);
       return floating ? { kind: 'number', value: t === '-' ? -n : n, floating } : int(t === '-' ? -n : n);
     }
@@ -148,7 +149,7 @@ export function evaluateHost(text: string, names: HostNames): HostValue {
     const yes = conditional();
     expect(':');
     const no = conditional();
-    return numberOf(c) !== 0 ? yes : no;
+    return truth(c) ? yes : no;
   };
 
   let value = conditional();
@@ -167,7 +168,15 @@ function numberOf(v: HostValue): number {
   return v.value;
 }
 
+/** A number or an address as a condition. */
+export function truth(v: HostValue): boolean {
+  return v.kind === 'pointer' ? v.address !== 0 : numberOf(v) !== 0;
+}
+
 function apply(op: string, a: HostValue, b: HostValue): HostValue {
+  if (op === '&&') return int(truth(a) && truth(b) ? 1 : 0);
+  if (op === '||') return int(truth(a) || truth(b) ? 1 : 0);
+  if (b.kind === 'pointer' && a.kind === 'number' && (op === '==' || op === '!=')) return apply(op, b, a);
   if (a.kind === 'pointer' && b.kind === 'number' && (op === '+' || op === '-')) return { ...a, address: a.address + (op === '+' ? 1 : -1) * b.value * a.size };
   if (a.kind === 'pointer' && (op === '==' || op === '!=')) return int((a.address === (b.kind === 'pointer' ? b.address : numberOf(b))) === (op === '==') ? 1 : 0);
   const x = numberOf(a);
@@ -196,8 +205,6 @@ function apply(op: string, a: HostValue, b: HostValue): HostValue {
     case '>=': return int(x >= y ? 1 : 0);
     case '==': return int(x === y ? 1 : 0);
     case '!=': return int(x !== y ? 1 : 0);
-    case '&&': return int(x !== 0 && y !== 0 ? 1 : 0);
-    case '||': return int(x !== 0 || y !== 0 ? 1 : 0);
     default: throw new HostExpressionError(`operator ${op}`);
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import { RunAborted } from './faults.js';
-import { evaluateHost, HostExpressionError, type HostValue } from './host-expression.js';
+import { evaluateHost, HostExpressionError, truth, type HostValue } from './host-expression.js';
 import { filled, normalise, prepareGlobals, prepareInputs, type Buffer, type ParameterValue } from './inputs.js';
 import type { Machine } from './machine.js';
 import { runGrid } from './schedule.js';
@@ -65,7 +65,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
     for (const step of plan.steps) {
       if (step.kind === 'value') { state.values.set(step.name, hostValue(state, step)); continue; }
       if (step.kind !== 'kernel') { hostStep(state, step); continue; }
-      if (step.unless !== null && number(state, step.unless) !== 0) continue;
+      if (step.unless !== null && truth(value(state, step.unless))) continue;
       const prepared = kernels.named(step.kernel);
       const { compiled } = prepared;
       D.sites = compiled.sites;
@@ -97,11 +97,27 @@ function lookup(state: State, name: string): HostValue | null {
     const i = 'xyz'.indexOf(axis);
     return i < 0 ? null : { kind: 'number', value: shaped[i] ?? 1, floating: false };
   }
-  const v = state.values.get(name);
+  const v = state.values.get(name) ?? field(state, name);
   if (v === undefined) return null;
   if (v.type.k === 'pointer') return { kind: 'pointer', address: Number(v.value), size: sizeOf(v.type.to) };
   if (v.type.k === 'scalar') return { kind: 'number', value: Number(v.value), floating: isFloating(v.type.s) };
   return { kind: 'pointer', address: Number(v.value), size: 1 }; // a struct by value: its copy
+}
+
+/** A member of a struct that is passed by value: `p.mode`. */
+function field(state: State, name: string): ParameterValue | undefined {
+  const [base = '', ...members] = name.split('.');
+  const whole = state.values.get(base);
+  if (whole === undefined || members.length === 0) return undefined;
+  let { type } = whole;
+  let address = Number(whole.value);
+  for (const member of members) {
+    const found: { readonly type: SimType; readonly offset: number } | undefined = type.k === 'record' ? type.layout.fields.find((f) => f.name === member) : undefined;
+    if (found === undefined) return undefined;
+    address += found.offset;
+    ({ type } = found);
+  }
+  return type.k === 'scalar' ? { type, value: read(state.D, address, type) } : undefined;
 }
 
 function value(state: State, text: string): HostValue {

@@ -81,6 +81,9 @@ export class SiteWriter {
   edits(): readonly Edit[] {
     const { unit, statement, parent } = this.site;
     const lines = [...this.#locals, ...this.#lines];
+    const [only] = lines;
+    // One launch in the place of one: nothing around it changes.
+    if (lines.length === 1 && only !== undefined && !only.includes('\n')) return [{ file: unit.source.realPath, span: statement.span, text: only }];
     const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#unit);
     const text = lines.map((line) => line.split('\n').map((piece) => (piece === '' ? piece : place.indent + piece)).join('\n')).join('\n');
     return [{ file: unit.source.realPath, span: place.span, text: place.before + text.slice(place.indent.length) + place.after }];

@@ -1,10 +1,13 @@
 /**
  * The launches of a kernel in the whole program, what else follows it (declarations, explicit instantiations, attribute calls), and
- * what stands in the way of rewriting them. `launch-rewrite.ts` turns a launch plan into edits at these places.
+ * what stands in the way of rewriting them. `launch-edits.ts` turns a launch plan into edits at these places.
  *
- *     const found = launchSites(context);                       // every mention of the kernel, explained or in the way
- *     launchObligations(context, found, plan);                  // `all-launches-visible`, `launches-rewritable`
- *     rewriteLaunches(context, found, plan, options);           // edits of host text, of declarations and instantiations
+ *     const found = launchSites(context);                             // every mention of the kernel, explained or in the way
+ *     launchObligations(context, found);                              // `all-launches-visible`
+ *     const writing = writePlanText(context, found, plan, options);   // launch-edits.ts: edits of host text, declarations, instantiations, includes
+ *     rewritable(context, found, writing);                            // `launches-rewritable`
+ *
+ * The kernel's own definition is the caller's to replace, or to keep (`keepsOriginal`).
  */
 import { walk } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';

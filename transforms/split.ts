@@ -1,0 +1,95 @@
+/**
+ * split: two populations of a kernel that the launch can tell apart run as two kernels.
+ *
+ * before:
+ *
+ *     __global__ void scale(float *x, const float *w, int n, bool weighted) {
+ *         int i = blockIdx.x * blockDim.x + threadIdx.x;
+ *         if (i >= n)
+ *             return;
+ *         if (weighted)
+ *             x[i] *= w[i];
+ *         else
+ *             x[i] *= 0.5f;
+ *     }
+ *     …
+ *         scale<<<(n + 255) / 256, 256>>>(x, w, n, weighted);
+ *
+ * after:
+ *
+ *     __global__ void scale_weighted(float *x, const float *w, int n) { … x[i] *= w[i]; }
+ *     __global__ void scale_no_weighted(float *x, int n) { … x[i] *= 0.5f; }
+ *     …
+ *         if (weighted)
+ *             scale_weighted<<<(n + 255) / 256, 256>>>(x, w, n);
+ *         else
+ *             scale_no_weighted<<<(n + 255) / 256, 256>>>(x, n);
+ *
+ * A role by block number becomes two launches, each of the blocks that have the role. Treated means: the kernel's name starts no block any
+ * more, and no branch on the condition is left in the two.
+ */
+import { excerpt } from './lib/obligation.js';
+import { keepsOriginal } from './lib/launch-sites.js';
+import type { Edit, Site, Transform, TransformContext } from './lib/types.js';
+import { launchCondition } from './split/condition.js';
+import { estimateSplit } from './split/estimate.js';
+import { splitShape, type SplitShape } from './split/legal.js';
+import { branchesOf, type SplitBranch } from './split/shape.js';
+
+function siteOf(context: TransformContext, shape: SplitShape): Site<SplitShape> {
+  const { source } = context.unit;
+  const { stmt } = shape.branch;
+  return {
+    function: context.facts.function, node: stmt, branch: stmt, line: source.line(stmt.span.start),
+    summary: `if ${excerpt(source, { span: stmt.headSpan })} divides ${context.facts.function.name} into two kernels`, shape,
+  };
+}
+
+/** Worth an answer: the launch knows the condition, or the kernel ends in the branch. */
+function isSite(branch: SplitBranch, known: boolean): boolean {
+  return known || branch.last;
+}
+
+export const split: Transform<SplitShape> = {
+  name: 'split',
+  summary: 'make two kernels of one whose branch the host decides, by an argument or by the number of the block',
+  variants: [],
+  obligationIds: ['condition-known-at-launch', 'all-launches-visible', 'launches-rewritable', 'populations-independent', 'grid-exact'],
+  example: {
+    before: '',
+    after: '',
+  },
+
+  match(context: TransformContext): readonly Site<SplitShape>[] {
+    const { function: kernel } = context.facts;
+    if (kernel.body === null || !kernel.qualifiers.global) return [];
+    return branchesOf(kernel).flatMap((branch) => {
+      const condition = launchCondition(context.facts, branch.stmt.condition);
+      return isSite(branch, condition.kind !== 'not-known') ? [siteOf(context, splitShape(context, branch, condition))] : [];
+    });
+  },
+
+  obligations(site) {
+    return site.shape.obligations;
+  },
+
+  estimate(site, context) {
+    return estimateSplit(context, site.shape);
+  },
+
+  emit({ shape }, context) {
+    const { written } = shape;
+    if (written === null) return { edits: [], reads: [] };
+    const { division, found, writing } = written;
+    const { function: kernel, unit } = context.facts;
+    const { body } = kernel;
+    if (body === null) return { edits: [], reads: [] };
+    const file = unit.source.realPath;
+    const both = `${division.then.text}\n\n${division.else.text}`;
+    const definition: Edit = keepsOriginal(context, found)
+      ? { file, span: { start: body.span.end, end: body.span.end }, text: `\n\n${both}` }
+      : { file, span: { start: kernel.headSpan.start, end: body.span.end }, text: both };
+    const reads = [{ file, start: kernel.headSpan.start, end: body.span.end }, ...found.sites.map((site) => ({ file: site.unit.source.realPath, ...site.statement.span }))];
+    return { edits: [definition, ...writing.edits], launches: division.plan, reads };
+  },
+};

@@ -1,0 +1,343 @@
+/**
+ * The two kernels: each a copy of the original with one arm in place of the branch, without declarations that only the other arm used, and
+ * with the parameters that are left in its text. Blocks of the second population know where they stand by a parameter.
+ */
+import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { SourceFile, Span } from '../../src/source/types.js';
+import type { CoordinateExpr, DeclareStmt, FunctionDecl, ParameterDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { parameterList, type NewKernel, type NewParameter } from '../lib/launch-follow.js';
+import { spelledIn } from '../lib/launch-mentions.js';
+import { copyText, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, endsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
+import type { LaunchCondition } from './condition.js';
+import type { SplitBranch } from './shape.js';
+
+export interface Population {
+  readonly kernel: NewKernel;
+  /** The whole definition. */
+  readonly text: string;
+  /** Parameters of the original that it takes, and the new ones with what the launch passes. */
+  readonly passed: readonly string[];
+  /** Declarations that it does not need. */
+  readonly dropped: ReadonlySet<Stmt>;
+}
+
+export interface Division {
+  readonly then: Population;
+  readonly else: Population;
+  readonly plan: LaunchPlan;
+  readonly names: readonly string[];
+}
+
+type Known = Exclude<LaunchCondition, { kind: 'not-known' }>;
+
+/** Everything that a split writes in the kernel's file, and the plan for its launches. */
+export function divide(context: TransformContext, branch: SplitBranch, condition: Known): Division {
+  const names = kernelNames(context, branch, condition);
+  const taken = new Set<string>();
+  const fresh = (base: string): string => {
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? base : `${base}${n}`;
+      if (taken.has(name) || spelledIn(context.unit.source, context.facts.function.span, name) || context.unit.macros.has(name)) continue;
+      taken.add(name);
+      return name;
+    }
+  };
+  const first = condition.kind === 'role' ? fresh('first') : null;
+  const blocks = condition.kind === 'role' ? fresh('blocks') : null;
+  const make = (arm: 'then' | 'else'): Population => population(context, branch, condition, arm, names[arm], first, blocks);
+  const [then, other] = [make('then'), make('else')];
+  return { then, else: other, plan: planOf(condition, then, other), names: [names.then, names.else] };
+}
+
+function kernelNames(context: TransformContext, branch: SplitBranch, condition: Known): { readonly then: string; readonly else: string } {
+  const { function: kernel, program } = context.facts;
+  const taken = (name: string): boolean => [...program.units.values()].some((unit) => unit.source.text.includes(name) && spelledIn(unit.source, { start: 0, end: unit.source.text.length }, name));
+  const fresh = (base: string): string => {
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? base : `${base}${n}`;
+      if (!taken(name)) return name;
+    }
+  };
+  const words = wordsOf(branch, condition);
+  return { then: fresh(`${kernel.name}_${words[0]}`), else: fresh(`${kernel.name}_${words[1]}`) };
+}
+
+/** What the populations are called after. */
+function wordsOf(branch: SplitBranch, condition: Known): readonly [string, string] {
+  if (condition.kind === 'role') return condition.thenFirst ? ['first', 'rest'] : ['rest', 'first'];
+  const name = /^!*([A-Za-z_]\w*)$/.exec(condition.text);
+  if (name?.[1] !== undefined) return condition.text.startsWith('!') ? [`no_${name[1]}`, name[1]] : [name[1], `no_${name[1]}`];
+  const equal = /^([A-Za-z_]\w*) == (\d+|[A-Za-z_]\w*)$/.exec(condition.text);
+  if (equal?.[1] !== undefined && equal[2] !== undefined) return equal[2] === 'nullptr' ? [`no_${equal[1]}`, equal[1]] : [`${equal[1]}_${equal[2]}`, 'other'];
+  const given = /^([A-Za-z_]\w*) != nullptr$/.exec(condition.text);
+  if (given?.[1] !== undefined) return [given[1], `no_${given[1]}`];
+  return branch.form === 'return' ? ['if', 'else'] : ['then', 'else'];
+}
+
+function planOf(condition: Known, then: Population, other: Population): LaunchPlan {
+  const step = ({ kernel, passed }: Population, grid: string, unless: string | null): LaunchStep => ({ kind: 'kernel', kernel: kernel.name, grid, block: 'blockDim', arguments: passed, unless });
+  if (condition.kind === 'choice') return { steps: [step(then, 'gridDim', `!(${condition.text})`), step(other, 'gridDim', condition.text)] };
+  const { axis, first, thenFirst } = condition;
+  const sides = (x: string): string => `dim3(${(['x', 'y', 'z'] as const).map((a) => (a === axis ? x : `gridDim.${a}`)).join(', ')})`;
+  const [front, rest] = thenFirst ? [then, other] : [other, then];
+  const fixed = /^\d+$/.test(first);
+  const values: LaunchStep[] = fixed ? [] : [{ kind: 'value', name: FIRST, type: 'unsigned', value: first }];
+  return { steps: [...values, step(front, sides(fixed ? first : FIRST), null), step(rest, sides(`gridDim.${axis} - ${fixed ? first : FIRST}`), null)] };
+}
+
+/** Name of the plan's value: number of blocks of the first population. Free at every site because sites rename it where it is taken. */
+const FIRST = 'first_blocks';
+
+// ----------------------------------------------------------------------------------------------------------- one kernel
+
+function population(context: TransformContext, branch: SplitBranch, condition: Known, arm: 'then' | 'else', name: string, first: string | null, blocks: string | null): Population {
+  const { facts, unit } = context;
+  const { source } = unit;
+  const { function: kernel } = facts;
+  const kept = keptStatements(kernel, branch, arm);
+  const dropped = unneeded(facts, source, branch, kept);
+  const live = kept.filter((stmt) => !dropped.has(stmt));
+  const coordinates: Replacement[] = [];
+  let offset = false;
+  let whole = false;
+  if (condition.kind === 'role') {
+    const second = (arm === 'then') !== condition.thenFirst;
+    for (const coordinate of coordinatesIn(live)) {
+      if (coordinate.axis !== condition.axis) continue;
+      if (coordinate.base === 'blockIdx' && second) {
+        const fixed = /^\d+$/.test(condition.first);
+        offset ||= !fixed;
+        const sum = `${textOf(source, coordinate.span)} + ${fixed ? condition.first : first ?? ''}`;
+        coordinates.push({ span: coordinate.span, text: bindsTighter(facts, coordinate) ? `(${sum})` : sum });
+      } else if (coordinate.base === 'gridDim') {
+        whole = true;
+        coordinates.push({ span: coordinate.span, text: blocks ?? '' });
+      }
+    }
+  }
+  const parameters: NewParameter[] = kernel.parameters.filter((parameter) => usedIn(source, live, dropped, parameter)).map((parameter) => ({ kind: 'kept', index: parameter.index }));
+  const passed = parameters.map((parameter) => (parameter.kind === 'kept' ? kernel.parameters[parameter.index]?.name ?? '' : ''));
+  if (condition.kind === 'role') {
+    if (offset) { parameters.push({ kind: 'new', text: `unsigned ${first ?? ''}` }); passed.push(FIRST); }
+    if (whole) { parameters.push({ kind: 'new', text: `unsigned ${blocks ?? ''}` }); passed.push(`gridDim.${condition.axis}`); }
+  }
+  const made: NewKernel = { name, parameters };
+  return { kernel: made, text: definitionText(context, branch, arm, made, dropped, coordinates), passed, dropped };
+}
+
+/** True if what stands around a coordinate would take a part of a sum that is put in its place. */
+function bindsTighter(facts: FunctionFacts, coordinate: CoordinateExpr): boolean {
+  const parent = facts.parent(coordinate);
+  if (parent === null) return true;
+  switch (parent.kind) {
+    case 'declare': case 'paren': case 'call': case 'index': return false;
+    case 'assign': return parent.value !== coordinate;
+    case 'binary': return !(/^(<=?|>=?|==|!=|&&|\|\|)$/.test(parent.op) || ((parent.op === '+' || parent.op === '-') && parent.left === coordinate));
+    default: return true;
+  }
+}
+
+/** Innermost statements that the kernel of this arm consists of. */
+function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: 'then' | 'else'): readonly Stmt[] {
+  const { stmt } = branch;
+  const out: Stmt[] = [];
+  const visit = (node: Stmt): void => {
+    if (node === stmt) {
+      if (arm === 'then') out.push(node.then);
+      else if (node.else !== null) out.push(node.else);
+    } else if (node.kind === 'compound' && node.span.start <= stmt.span.start && stmt.span.end <= node.span.end) {
+      for (const child of node.body) if (!(branch.form === 'return' && arm === 'then' && child.span.start >= stmt.span.end)) visit(child);
+    } else if (node.kind === 'if' && node.span.start <= stmt.span.start && stmt.span.end <= node.span.end) {
+      heads.push(node);
+      visit(node.then);
+      if (node.else !== null) visit(node.else);
+    } else {
+      out.push(node);
+    }
+  };
+  const heads: Stmt[] = [];
+  if (kernel.body !== null) visit(kernel.body);
+  return [...out, ...heads.flatMap((head) => (head.kind === 'if' ? [{ kind: 'expression' as const, span: head.headSpan, expression: head.condition }] : []))];
+}
+
+/** Declarations outside the branch whose variables nothing that is kept uses, and whose initialisers only compute. */
+function unneeded(facts: FunctionFacts, source: SourceFile, branch: SplitBranch, kept: readonly Stmt[]): ReadonlySet<Stmt> {
+  const dropped = new Set<Stmt>();
+  const candidates = kept.filter((stmt): stmt is DeclareStmt => stmt.kind === 'declare' && stmt.types.length === 0).reverse();
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const stmt of candidates) {
+      if (dropped.has(stmt) || !stmt.variables.every((variable) => droppable(facts, variable))) continue;
+      if (stmt.variables.some((variable) => usedIn(source, kept.filter((other) => other !== stmt && !dropped.has(other)), dropped, variable))) continue;
+      // What the original does not use at all stays as it is.
+      if (!stmt.variables.some((variable) => variableIn(branch.stmt, variable) || facts.uses(variable).length > 0)) continue;
+      dropped.add(stmt);
+      changed = true;
+    }
+  }
+  return dropped;
+}
+
+function variableIn(root: Node, variable: VariableDecl): boolean {
+  let found = false;
+  walk(root, (node) => {
+    if (node.kind === 'ref' && node.decl === variable) found = true;
+    return !found;
+  });
+  return found;
+}
+
+function droppable(facts: FunctionFacts, variable: VariableDecl): boolean {
+  if (variable.space === 'shared') return true;
+  if (variable.storage !== 'automatic' || variable.space !== 'local' || variable.opaqueInit) return false;
+  if (variable.type.kind === 'record' && variable.type.decl.vector === null) return false;
+  if (variable.type.kind === 'unknown' || variable.type.kind === 'dependent') return variable.init === null;
+  if (variable.init === null) return true;
+  const effects = facts.effects(variable.init);
+  return effects.assigns.size === 0 && effects.barriers.length + effects.collectives.length + effects.atomics.length + effects.fences.length + effects.unknownCalls.length
+    + effects.visible.length + effects.asm.length + effects.opaque.length === 0 && effects.accesses.every((access) => access.kind === 'read' && !access.volatile);
+}
+
+/** By the tree, which sees through macros, and by the text, which shows operands of `sizeof` and lengths of arrays. */
+function usedIn(source: SourceFile, statements: readonly Stmt[], dropped: ReadonlySet<Stmt>, decl: VariableDecl | ParameterDecl): boolean {
+  return statements.some((stmt) => !dropped.has(stmt) && (spelledIn(source, stmt.span, decl.name) || refersTo(stmt, decl)));
+}
+
+function refersTo(root: Node, decl: VariableDecl | ParameterDecl): boolean {
+  let found = false;
+  walk(root, (node) => {
+    if (node.kind === 'ref' && node.decl === decl) found = true;
+    return !found;
+  });
+  return found;
+}
+
+export function coordinatesIn(statements: readonly Stmt[]): readonly CoordinateExpr[] {
+  const found: CoordinateExpr[] = [];
+  for (const stmt of statements) {
+    walk(stmt, (node) => {
+      if (!isStmt(node) && node.kind === 'coordinate' && (node.base === 'blockIdx' || node.base === 'gridDim')) found.push(node);
+      return true;
+    });
+  }
+  return found;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- text
+
+function definitionText(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', made: NewKernel, dropped: ReadonlySet<Stmt>, coordinates: readonly Replacement[]): string {
+  const { facts, unit } = context;
+  const { source } = unit;
+  const { function: kernel } = facts;
+  const { body } = kernel;
+  if (body === null) return '';
+  const replacements: Replacement[] = [...dropped].map((stmt) => ({ span: lineSpan(source, extentOf(source, stmt)), text: '' }));
+  replacements.push(...branchReplacement(context, branch, arm, coordinates));
+  const covered = replacements.map((replacement) => replacement.span);
+  for (const coordinate of coordinates) if (!covered.some((span) => span.start <= coordinate.span.start && coordinate.span.end <= span.end)) replacements.push(coordinate);
+  return headOf(context, made) + copyText(source, { start: body.span.start, end: body.span.end }, { from: '', to: '' }, replacements);
+}
+
+/** Qualifiers, template head and name as they are, the parameters in one line where they stood in one or fit. */
+function headOf({ facts, unit }: TransformContext, made: NewKernel): string {
+  const { source } = unit;
+  const { function: kernel } = facts;
+  const list = parameterList(unit, kernel);
+  const { body } = kernel;
+  if (list === null || body === null) throw new Error('internal: a kernel without a list of parameters');
+  const before = textOf(source, { start: kernel.headSpan.start, end: kernel.nameSpan.start }) + made.name;
+  const texts = made.parameters.map((parameter) => (parameter.kind === 'new' ? parameter.text : textOf(source, kernel.parameters[parameter.index]?.span ?? list).replaceAll(/\s*\n\s*/g, ' ')));
+  const column = before.length - (before.lastIndexOf('\n') + 1) + 1;
+  const wrapped = textOf(source, list).includes('\n');
+  const lines: string[] = [];
+  for (const text of texts) {
+    const last = lines.at(-1);
+    if (last === undefined || (wrapped && column + last.length + text.length + 2 > 110)) lines.push(text);
+    else lines[lines.length - 1] = `${last}, ${text}`;
+  }
+  return `${before}(${lines.join(`,\n${' '.repeat(column)}`)})${textOf(source, { start: list.end, end: body.span.start })}`;
+}
+
+/** Whole lines, so that no empty line is left. */
+function lineSpan(source: SourceFile, span: Span): Span {
+  if (!startsLine(source, span.start) || !endsLine(source, span.end)) return span;
+  return { start: lineStartOf(source, span.start), end: lineEndOf(source, span.end) };
+}
+
+function branchReplacement(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', coordinates: readonly Replacement[]): readonly Replacement[] {
+  const { source } = context.unit;
+  const { stmt, list } = branch;
+  const whole = extentOf(source, stmt);
+  if (branch.form === 'return') {
+    if (arm === 'else') return [{ span: lineSpan(source, whole), text: '' }];
+    const end = list === null ? whole.end : endOfStatements(source, list);
+    return [{ span: { start: stmt.span.start, end }, text: armText(context, branch, stmt.then, coordinates, true) }];
+  }
+  // A comment behind the branch belongs to its last arm.
+  return [{ span: { start: stmt.span.start, end: whole.end }, text: armText(context, branch, arm === 'then' ? stmt.then : stmt.else ?? stmt.then, coordinates, false) }];
+}
+
+/** Behind the last statement of a block, comments on its line included. */
+function endOfStatements(source: SourceFile, list: Extract<Stmt, { kind: 'compound' }>): number {
+  const last = list.body.at(-1);
+  return last === undefined ? list.span.end - 1 : extentOf(source, last).end;
+}
+
+/** An arm in the place of the branch: its statements, or a block where its names would meet others. */
+function armText(context: TransformContext, branch: SplitBranch, arm: Stmt, coordinates: readonly Replacement[], dropReturn: boolean): string {
+  const { source } = context.unit;
+  const { stmt, list } = branch;
+  const inside = coordinates.filter((replacement) => arm.span.start <= replacement.span.start && replacement.span.end <= arm.span.end);
+  const to = indentAt(source, stmt.span.start);
+  if (arm.kind !== 'compound') {
+    return copyText(source, extentOf(source, arm), shiftOf(source, arm, to), inside);
+  }
+  const last = arm.body.at(-1);
+  const statements = dropReturn && last?.kind === 'return' ? arm.body.slice(0, -1) : arm.body;
+  const [head] = statements;
+  const tail = statements.at(-1);
+  if (head === undefined || tail === undefined) return list === null ? ';' : '';
+  if (list === null || meets(context, branch, arm)) {
+    const replaced = dropReturn && last !== undefined && last.kind === 'return' ? [...inside, { span: lineSpan(source, extentOf(source, last)), text: '' }] : inside;
+    return copyText(source, arm.span, { from: indentAt(source, arm.span.end - 1), to }, replaced);
+  }
+  // From the first line behind the brace, comments before the first statement included.
+  const open = arm.span.start + 1;
+  const from = endsLine(source, open) ? firstText(source, lineEndOf(source, open), head.span.start) : firstText(source, open, head.span.start);
+  const end = dropReturn && last?.kind === 'return' ? extentOf(source, tail).end : lastText(source, extentOf(source, tail).end, arm.span.end - 1);
+  return copyText(source, { start: from, end }, shiftOf(source, head, to), inside);
+}
+
+function firstText(source: SourceFile, from: number, limit: number): number {
+  let at = from;
+  while (at < limit && /\s/.test(source.text[at] ?? '')) at++;
+  return at;
+}
+
+/** Comments behind the last statement belong to the arm. */
+function lastText(source: SourceFile, from: number, limit: number): number {
+  const rest = source.text.slice(from, limit);
+  return from + rest.trimEnd().length;
+}
+
+function shiftOf(source: SourceFile, stmt: Stmt, to: string): Shift {
+  const from = indentAt(source, stmt.span.start);
+  return startsLine(source, stmt.span.start) ? { from, to } : { from: to, to };
+}
+
+/** A name declared in the arm is declared beside it too. */
+function meets(context: TransformContext, branch: SplitBranch, arm: Extract<Stmt, { kind: 'compound' }>): boolean {
+  const own = new Set(arm.body.flatMap((stmt) => (stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types].map((decl) => decl.name) : [])));
+  if (arm.body.some((stmt) => stmt.kind === 'macro-statement' || stmt.kind === 'opaque' || stmt.kind === 'preprocessor')) return true;
+  if (own.size === 0) return false;
+  const { function: kernel, unit } = context.facts;
+  const outsideText = (name: string): boolean => {
+    const { body } = kernel;
+    if (body === null) return true;
+    return kernel.parameters.some((parameter) => parameter.name === name)
+      || spelledIn(unit.source, { start: body.span.start, end: branch.stmt.span.start }, name) || spelledIn(unit.source, { start: branch.stmt.span.end, end: body.span.end }, name);
+  };
+  return [...own].some(outsideText);
+}

@@ -1,0 +1,243 @@
+/**
+ * An expression of a kernel as text of a launch plan: what the host can compute before the launch, with the value that the device would get.
+ *
+ * Plans are evaluated by the C++ compiler and by the simulator, which computes in mathematical integers: where unsigned arithmetic could wrap
+ * or a comparison converts a sign, the text says so with a cast that changes nothing in C++.
+ */
+import { strip } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
+import { arithmeticType, promote } from '../../src/syntax/types.js';
+
+export interface HostText {
+  readonly text: string;
+  /** A name, a literal or something in parentheses. */
+  readonly primary: boolean;
+  readonly parameters: ReadonlySet<ParameterDecl>;
+}
+
+/** Why the host cannot know the value. */
+export interface NotOnHost {
+  readonly why: string;
+  readonly expr: Expr;
+  /** Only a compiler decides it: constants and template parameters. */
+  readonly sort: 'data' | 'thread' | 'block' | 'compile-time' | 'changes' | 'arithmetic' | 'type' | 'unknown';
+}
+
+export type Rendered = { readonly host: HostText } | { readonly problem: NotOnHost };
+
+/** Text for the host, or the first thing that it cannot know. */
+export function hostText(facts: FunctionFacts, expr: Expr): Rendered {
+  const writer = new Writer(facts);
+  try {
+    const { text, primary } = writer.write(expr, 0);
+    return { host: { text, primary, parameters: writer.parameters } };
+  } catch (error) {
+    if (error instanceof Stop) return { problem: error.problem };
+    throw error;
+  }
+}
+
+/** The one value that a local variable ever has, if its initialiser is all that sets it. */
+export function soleValue(facts: FunctionFacts, decl: VariableDecl): Expr | null {
+  if (decl.init === null || decl.opaqueInit || decl.space !== 'local' || decl.storage !== 'automatic' || facts.addressTaken(decl)) return null;
+  const { body } = facts.function;
+  if (body === null || decl.type.kind === 'reference' || decl.type.volatile === true) return null;
+  const definitions = facts.assignments(decl, body).filter((definition) => definition.kind !== 'declaration');
+  return definitions.length === 0 ? decl.init : null;
+}
+
+/** The block's number along an axis, as it is or through a variable that holds nothing else; null if the expression is something else. */
+export function blockIndexOf(facts: FunctionFacts, expr: Expr, depth = 0): CoordinateExpr | null {
+  const e = strip(expr);
+  if (e.kind === 'coordinate') return e.base === 'blockIdx' && e.axis !== null ? e : null;
+  if (e.kind === 'cast') return holdsBlockIndex(e.type) ? blockIndexOf(facts, e.operand, depth) : null;
+  if (e.kind !== 'ref' || e.decl?.kind !== 'variable' || depth > 4 || !holdsBlockIndex(e.decl.type)) return null;
+  const value = soleValue(facts, e.decl);
+  return value === null ? null : blockIndexOf(facts, value, depth + 1);
+}
+
+/** At most 2^31 - 1 blocks stand side by side. */
+function holdsBlockIndex(type: Type): boolean {
+  return type.kind === 'int' && type.bits >= 32;
+}
+
+class Stop extends Error {
+  constructor(readonly problem: NotOnHost) {
+    super(problem.why);
+  }
+}
+
+interface Piece { readonly text: string; readonly primary: boolean }
+
+class Writer {
+  readonly parameters = new Set<ParameterDecl>();
+
+  constructor(private readonly facts: FunctionFacts) {}
+
+  write(expr: Expr, depth: number): Piece {
+    const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
+    switch (expr.kind) {
+      case 'literal': return { text: literal(expr.value, expr.type), primary: true };
+      case 'paren': return this.write(expr.inner, depth);
+      case 'macro': return this.write(expr.expanded, depth);
+      case 'ref': return this.#ref(expr, depth);
+      case 'coordinate':
+        if (expr.base === 'threadIdx') throw stop('thread', 'it differs between the threads of a block');
+        if (expr.base === 'blockIdx') throw stop('block', 'it differs between blocks');
+        if (expr.axis === null || expr.base === 'warpSize') throw stop('unknown', 'it is no number of the launch');
+        return { text: `${expr.base}.${expr.axis}`, primary: true };
+      case 'member': {
+        const object = strip(expr.object);
+        if (expr.arrow || object.kind !== 'ref' || object.decl?.kind !== 'parameter' || expr.field === null || object.decl.type.kind !== 'record') throw stop('data', 'it is read from memory');
+        this.#parameter(object.decl, expr);
+        return { text: `${object.decl.name}.${expr.name}`, primary: true };
+      }
+      case 'unary': return this.#unary(expr, depth);
+      case 'binary': return this.#binary(expr, depth);
+      case 'conditional': {
+        const [c, a, b] = [expr.condition, expr.then, expr.else].map((part) => this.grouped(part, depth));
+        return { text: `${c ?? ''} ? ${a ?? ''} : ${b ?? ''}`, primary: false };
+      }
+      case 'cast': {
+        const to = arithmeticName(expr.type);
+        if (to === null) throw stop('type', 'the host cannot repeat this conversion');
+        return { text: `(${to})${this.grouped(expr.operand, depth)}`, primary: false };
+      }
+      case 'index': throw stop('data', 'it is read from memory');
+      case 'call': throw stop('unknown', 'the host cannot repeat the call');
+      case 'this': case 'update': case 'assign': case 'construct': case 'init-list': case 'sizeof': case 'lambda': case 'opaque':
+        throw stop('unknown', 'the host cannot repeat it');
+      default: {
+        const never: never = expr;
+        return never;
+      }
+    }
+  }
+
+  grouped(expr: Expr, depth: number): string {
+    const { text, primary } = this.write(expr, depth);
+    return primary ? text : `(${text})`;
+  }
+
+  #parameter(decl: ParameterDecl, expr: Expr): void {
+    const { body } = this.facts.function;
+    if (decl.pack || decl.name === '' || decl.type.kind === 'reference') throw new Stop({ sort: 'type', why: 'it is no parameter by value', expr });
+    if (body === null || this.facts.addressTaken(decl) || this.facts.assignments(decl, body).some((definition) => definition.kind !== 'parameter')) {
+      throw new Stop({ sort: 'changes', why: `${decl.name} is assigned in the kernel`, expr });
+    }
+    this.parameters.add(decl);
+  }
+
+  #ref(expr: Extract<Expr, { kind: 'ref' }>, depth: number): Piece {
+    const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
+    const { decl } = expr;
+    if (decl === null) throw stop('unknown', `nothing visible declares ${expr.name}`);
+    if (decl.kind === 'template-parameter') throw stop('compile-time', `${expr.name} is a template parameter`);
+    if (decl.kind === 'parameter') {
+      if (decl.type.kind !== 'pointer' && arithmeticName(decl.type) === null && decl.type.kind !== 'enum') throw stop('type', `the type of ${decl.name} is not a number`);
+      this.#parameter(decl, expr);
+      return { text: decl.name, primary: true };
+    }
+    const constant = this.facts.constant(expr);
+    if (constant !== null) return { text: literal(constant, expr.type), primary: true };
+    if (decl.kind !== 'variable') throw stop('unknown', `${expr.name} is no value`);
+    if (decl.space !== 'local' || decl.storage !== 'automatic') throw stop('data', `${expr.name} is memory of the device`);
+    const value = depth > 8 ? null : soleValue(this.facts, decl);
+    if (value === null) throw stop('changes', `${expr.name} has more than one value`);
+    const piece = this.write(value, depth + 1);
+    const to = arithmeticName(decl.type);
+    if (to === null) throw stop('type', `the type of ${expr.name} is not a number`);
+    if (to === arithmeticName(value.type)) return piece;
+    return { text: `(${to})${piece.primary ? piece.text : `(${piece.text})`}`, primary: false };
+  }
+
+  #unary(expr: Extract<Expr, { kind: 'unary' }>, depth: number): Piece {
+    if (expr.op === '*') throw new Stop({ sort: 'data', why: 'it is read from memory', expr });
+    if (expr.op === '&') throw new Stop({ sort: 'unknown', why: 'it is an address', expr });
+    const text = `${expr.op}${this.grouped(expr.operand, depth)}`;
+    if (expr.op === '!' || expr.op === '+') return { text, primary: expr.op === '!' };
+    return wrapped(text, promote(expr.operand.type), expr);
+  }
+
+  #binary(expr: Extract<Expr, { kind: 'binary' }>, depth: number): Piece {
+    const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
+    const left = this.grouped(expr.left, depth);
+    const right = this.grouped(expr.right, depth);
+    switch (expr.op) {
+      case '&&': case '||': return { text: `${left} ${expr.op} ${right}`, primary: false };
+      case ',': throw stop('unknown', 'it is a sequence of expressions');
+      case '<': case '<=': case '>': case '>=': case '==': case '!=': {
+        const [a, b] = [strip(expr.left).type, strip(expr.right).type];
+        if (a.kind === 'pointer' || b.kind === 'pointer') return { text: `${left} ${expr.op} ${right}`, primary: false };
+        const common = arithmeticType(a.kind === 'enum' ? a.decl.underlying : a, b.kind === 'enum' ? b.decl.underlying : b);
+        if (common.kind === 'unknown' || common.kind === 'dependent') throw stop('type', 'the types of the comparison are not known');
+        return { text: `${converted(left, expr.left, common, stop)} ${expr.op} ${converted(right, expr.right, common, stop)}`, primary: false };
+      }
+      case '/': case '%': {
+        const divisor = this.facts.constant(expr.right);
+        if (divisor === null || divisor === 0n || expr.type.kind !== 'int') throw stop('arithmetic', 'on the host a division by zero would end the program');
+        return { text: `${left} ${expr.op} ${right}`, primary: false };
+      }
+      case '+': case '-': case '*': case '<<': case '>>': case '&': case '|': case '^':
+        if (expr.type.kind !== 'int') throw stop('arithmetic', 'host and device may round differently');
+        return wrapped(`${left} ${expr.op} ${right}`, expr.type, expr);
+      default: {
+        const never: never = expr.op;
+        return never;
+      }
+    }
+  }
+}
+
+/** Unsigned arithmetic: the cast is what C++ does anyway. */
+function wrapped(text: string, type: Type, expr: Expr): Piece {
+  if (type.kind === 'int' && !type.signed && type.bits === 32) return { text: `(unsigned)(${text})`, primary: false };
+  if (type.kind === 'int' && (type.signed || type.bits === 64)) return { text, primary: false };
+  if (type.kind === 'float') return { text, primary: false };
+  throw new Stop({ sort: 'type', why: 'its type is not known', expr });
+}
+
+/** An operand of a comparison in the type in which it is compared, where its sign changes. */
+function converted(text: string, operand: Expr, common: Type, stop: (sort: NotOnHost['sort'], why: string) => Stop): string {
+  const e = strip(operand);
+  const own = e.type.kind === 'enum' ? e.type.decl.underlying : e.type;
+  if (common.kind !== 'int' || common.signed) return text;
+  if (own.kind !== 'int' || !own.signed) return text;
+  if (e.kind === 'literal' && typeof e.value === 'bigint' && e.value >= 0n) return text;
+  if (common.bits === 32) return `(unsigned)${/^[\w.]+$/.test(text) || text.startsWith('(') ? text : `(${text})`}`;
+  throw stop('arithmetic', 'a signed number is compared as 64 bits without a sign');
+}
+
+/** Name of an arithmetic type as a cast; null if it is none. */
+export function arithmeticName(type: Type): string | null {
+  switch (type.kind) {
+    case 'bool': return 'bool';
+    case 'int':
+      if (type.bits === 32) return type.signed ? 'int' : 'unsigned';
+      if (type.bits === 64) return type.signed ? 'long long' : 'unsigned long long';
+      return type.bits === 16 ? (type.signed ? 'short' : 'unsigned short') : type.signed ? 'char' : 'unsigned char';
+    case 'float': return type.format === 'float' || type.format === 'double' ? type.format : null;
+    case 'void': case 'pointer': case 'reference': case 'array': case 'record': case 'enum': case 'function': case 'dependent': case 'unknown': return null;
+    default: {
+      const never: never = type;
+      return never;
+    }
+  }
+}
+
+function literal(value: bigint | number | boolean | string | null, type: Type): string {
+  if (value === null) return 'nullptr';
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') {
+    if (type.kind === 'bool') return value === 0n ? 'false' : 'true';
+    const suffix = type.kind === 'int' && !type.signed && type.bits >= 32 ? 'u' : '';
+    const long = type.kind === 'int' && type.bits === 64 ? 'll' : '';
+    const text = `${value < 0n ? -value : value}${suffix}${long}`;
+    return value < 0n ? `(-${text})` : text;
+  }
+  const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(1) : String(value);
+  const whole = type.kind === 'float' && type.format === 'float' ? `${text}f` : text;
+  return value < 0 ? `(-${whole.replace('-', '')})` : whole;
+}

@@ -1,0 +1,143 @@
+/**
+ * The obligations of a split, each with what was found.
+ */
+import { walk } from '../../src/analysis/children.js';
+import type { Stmt } from '../../src/syntax/tree.js';
+import { contractionStable, copyHazards, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, unknown } from '../lib/common-obligations.js';
+import { rewritable, writePlanText, type PlanWriting } from '../lib/launch-edits.js';
+import { keepsOriginal, launchObligations, launchSites, type KernelSites } from '../lib/launch-sites.js';
+import type { Obligation, TransformContext } from '../lib/types.js';
+import type { LaunchCondition } from './condition.js';
+import { decider } from './decide.js';
+import { coordinatesIn, divide, type Division } from './emit.js';
+import type { NotOnHost } from './host-text.js';
+import { calleesOf, dependenceOf } from './populations.js';
+import type { SplitBranch } from './shape.js';
+
+/** A branch with all that follows from it. */
+export interface SplitShape {
+  readonly branch: SplitBranch;
+  readonly condition: LaunchCondition;
+  readonly obligations: readonly Obligation[];
+  /** Null if the condition is not known at launch, or the kernel has no launch to rewrite. */
+  readonly written: { readonly division: Division; readonly found: KernelSites; readonly writing: PlanWriting } | null;
+}
+
+const REMEDIES: Readonly<Record<NotOnHost['sort'], string>> = {
+  data: 'a test of data is for compact, which gathers the items that pass it',
+  thread: 'test the number of the block, or a parameter of the kernel, in the place of a thread’s own value',
+  block: 'give the blocks of one role neighbouring numbers: blockIdx.x < n',
+  'compile-time': 'the compiler makes a kernel of its own for each value; nothing is left to split',
+  changes: 'keep the value in a const variable that is set once, from parameters of the kernel',
+  arithmetic: 'compute it on the host and pass the result as a parameter',
+  type: 'compare numbers, or fields of a struct that is passed by value',
+  unknown: 'compute it on the host and pass the result as a parameter',
+};
+
+export function splitShape(context: TransformContext, branch: SplitBranch, condition: LaunchCondition): SplitShape {
+  const { facts } = context;
+  const { stmt } = branch;
+  const line = lineOf(context, stmt);
+  const found = launchSites(context);
+  const launches = [...linkage(context), ...launchObligations(context, found)];
+  if (condition.kind === 'not-known') return { branch, condition, obligations: [...launches, notKnown(context, condition.problem)], written: null };
+
+  const body = facts.function.body;
+  const obligations: Obligation[] = [
+    noGoto(context),
+    ...(body === null ? [] : [noDirectiveAcross(context, body.span)]),
+    notInMacro(context, [stmt]),
+    copies(context),
+    proved('condition-known-at-launch', line, condition.kind === 'choice' ? 'the condition is made of what the host passes, and has one value for the grid' : `the condition divides the blocks by blockIdx.${condition.axis}: neighbouring blocks take the same arm`),
+    populations(context, branch, condition),
+    gridExact(context, branch, condition),
+    ...launches,
+    contractionStable(context, stmt),
+  ];
+  if (body === null || found.sites.length === 0 || obligations.some((o) => o.status === 'refuted' || o.status === 'unknown')) return { branch, condition, obligations, written: null };
+  const division = divide(context, branch, condition);
+  const writing = writePlanText(context, found, division.plan, {
+    kernels: [division.then.kernel, division.else.kernel], keepOriginal: keepsOriginal(context, found), decide: decider(facts, stmt.condition, division.plan),
+  });
+  return {
+    branch, condition, written: { division, found, writing },
+    obligations: [...obligations, rewritable(context, found, writing), proved('names-free', line, `${division.names.join(', ')} stand nowhere in the files`)],
+  };
+}
+
+function notKnown(context: TransformContext, problem: NotOnHost): Obligation {
+  const text = `${excerpt(context.unit.source, problem.expr)}: ${problem.why}`;
+  const known = problem.sort !== 'unknown' && problem.sort !== 'type';
+  return (known ? refuted : unknown)('condition-known-at-launch', lineOf(context, problem.expr), text, REMEDIES[problem.sort]);
+}
+
+/** What makes the kernel's name more than a name. */
+function linkage(context: TransformContext): readonly Obligation[] {
+  const { function: fn } = context.facts;
+  const line = lineOf(context, { start: fn.nameSpan.start, end: fn.nameSpan.end });
+  const before = context.unit.source.text.slice(Math.max(0, fn.headSpan.start - 200), fn.headSpan.start + (fn.nameSpan.start - fn.headSpan.start));
+  if (/extern\s*"C"\s*(?:\w|\[|\s|\()*$/.test(before) && !/[;{}]/.test(before.slice(before.lastIndexOf('extern')))) {
+    return [refuted('all-launches-visible', line, `${fn.name} is extern "C": it can be found by its name at run time`, 'take extern "C" away if no module loader asks for it')];
+  }
+  if (fn.specialises !== null) return [refuted('all-launches-visible', line, `${fn.name} is a specialisation: a launch may mean the general kernel`, 'split the general kernel')];
+  return [];
+}
+
+/** Two kernels in the place of one: what may not exist twice. */
+function copies(context: TransformContext): Obligation {
+  const { body } = context.facts.function;
+  const line = lineOf(context, context.facts.function);
+  if (body === null) return unknown('copy-safe', line, 'the kernel has no body');
+  // Shared arrays belong to a block, and each block runs one of the kernels.
+  const hazard = copyHazards([body]).find((found) => found.movable === null && !(found.node.kind === 'declare' && found.node.variables.every((variable) => variable.storage !== 'static' || variable.space === 'shared')) && found.node.kind !== 'asm');
+  if (hazard === undefined) return proved('copy-safe', line, 'the text around the branch may stand in two kernels');
+  return (hazard.node.kind === 'opaque' ? unknown : refuted)('copy-safe', lineOf(context, hazard.node), hazard.text, hazard.node.kind === 'declare' ? 'pass it as a parameter' : null);
+}
+
+function populations(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {
+  const { facts } = context;
+  const line = lineOf(context, branch.stmt);
+  const id = 'populations-independent';
+  if (condition.kind === 'choice') return proved(id, line, 'one of the two kernels runs, with all blocks of the launch');
+  const dependence = dependenceOf(facts, armsOf(context, branch), condition.axis);
+  if (dependence !== null) return (dependence.known ? refuted : unknown)(id, lineOf(context, dependence.node), dependence.text, dependence.remedy);
+  return proved(id, line, 'no block waits for another, counts others or reads what the other arm writes: to run the first blocks first is one of the orders that the original allows');
+}
+
+function armsOf(context: TransformContext, { stmt, form, list }: SplitBranch): readonly [readonly Stmt[], readonly Stmt[]] {
+  if (form === 'return' && list !== null) return [[stmt.then], list.body.filter((other) => other.span.start >= stmt.span.end)];
+  const { body } = context.facts.function;
+  // What stands behind the branch runs in both populations.
+  const behind = body === null ? [] : body.body.filter((other) => other.span.start >= stmt.span.end);
+  return [[stmt.then, ...behind], [...(stmt.else === null ? [] : [stmt.else]), ...behind]];
+}
+
+function gridExact(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {
+  const { facts, unit } = context;
+  const line = lineOf(context, branch.stmt);
+  const id = 'grid-exact';
+  if (condition.kind === 'choice') return proved(id, line, 'each kernel is launched with the grid of the original');
+  const { axis } = condition;
+  const bounds = facts.function.bounds.find((entry) => /cluster/.test(entry.name));
+  if (bounds !== undefined) return refuted(id, line, 'blocks are launched in clusters, which a part of the grid may cut', 'take __cluster_dims__ away');
+  const { body } = facts.function;
+  for (const coordinate of body === null ? [] : coordinatesIn([body])) {
+    const what = excerpt(unit.source, coordinate);
+    if (coordinate.axis === null) return unknown(id, lineOf(context, coordinate), `${coordinate.base} is used as a whole`, `use ${coordinate.base}.${axis}`);
+    if (coordinate.axis !== axis) continue;
+    for (let at = facts.parent(coordinate); at !== null; at = facts.parent(at)) {
+      if (at.kind === 'macro' || at.kind === 'macro-statement') return refuted(id, lineOf(context, at), `${at.name} hides ${coordinate.base}.${axis}, which counts from another block in one of the kernels`, `expand ${at.name} by hand`);
+      if (at.kind === 'lambda') return unknown(id, lineOf(context, coordinate), `${what} is used in a lambda`, 'pass it to the lambda');
+    }
+  }
+  for (const callee of calleesOf(facts.function)) {
+    if (callee.body === null) continue;
+    const [hidden] = coordinatesIn([callee.body]).filter((coordinate) => coordinate.axis === axis || coordinate.axis === null);
+    if (hidden !== undefined) return refuted(id, line, `${callee.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${axis} to ${callee.name}`);
+  }
+  let size: Stmt | null = null;
+  if (body !== null) walk(body, (node) => { if (node.kind === 'asm' && /%n?ctaid/.test(node.text)) size = node; return true; });
+  const asm: Stmt | null = size;
+  if (asm !== null) return refuted(id, lineOf(context, asm), 'inline assembly reads the number of the block', 'use blockIdx');
+  return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out`);
+}

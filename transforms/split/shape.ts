@@ -1,0 +1,80 @@
+/**
+ * Branches that may divide a kernel into two: `if (c) X else Y` outside of loops, or `if (c) { X; return; } Y`.
+ */
+import { forEachChild, isStmt } from '../../src/analysis/children.js';
+import type { CompoundStmt, FunctionDecl, IfStmt, Stmt } from '../../src/syntax/tree.js';
+
+export interface SplitBranch {
+  readonly stmt: IfStmt;
+  /** Statements of the list that the branch stands in; null below a head without braces. */
+  readonly list: CompoundStmt | null;
+  readonly form:
+    /** Both arms are written out. */
+    | 'else'
+    /** The first arm returns: what follows in the body is the second. */
+    | 'return';
+  /** Nothing runs behind the branch, and nothing around it repeats it. */
+  readonly last: boolean;
+}
+
+/** In the order of the text; branches in loops, lambdas and macros are left out. */
+export function branchesOf(fn: FunctionDecl): readonly SplitBranch[] {
+  const found: SplitBranch[] = [];
+  if (fn.body === null) return found;
+  const { body } = fn;
+  const visit = (stmt: Stmt, list: CompoundStmt | null, top: boolean, last: boolean): void => {
+    switch (stmt.kind) {
+      case 'compound':
+        stmt.body.forEach((child, i) => visit(child, stmt, top && stmt === body, last && behind(stmt, i)));
+        return;
+      case 'if':
+        if (!stmt.constexpr && stmt.init === null && stmt.conditionDecl === null) {
+          if (stmt.else !== null) found.push({ stmt, list, form: 'else', last });
+          else if (top && list !== null && returns(stmt.then) && works(stmt.then) && list.body.indexOf(stmt) < list.body.length - 1) found.push({ stmt, list, form: 'return', last: true });
+        }
+        visit(stmt.then, null, false, last);
+        if (stmt.else !== null) visit(stmt.else, null, false, last);
+        return;
+      case 'preprocessor': case 'macro-statement': case 'for': case 'range-for': case 'while': case 'do': case 'switch': case 'label':
+      case 'declare': case 'expression': case 'empty': case 'break': case 'continue': case 'return': case 'goto': case 'asm': case 'opaque':
+        return;
+      default: {
+        const never: never = stmt;
+        throw new Error(`internal: ${String(never)}`);
+      }
+    }
+  };
+  visit(body, null, true, true);
+  return found;
+}
+
+/** Nothing but empty statements and a bare `return` behind the i-th. */
+function behind(list: CompoundStmt, i: number): boolean {
+  return list.body.slice(i + 1).every((stmt) => stmt.kind === 'empty' || (stmt.kind === 'return' && stmt.value === null));
+}
+
+/** Ends in `return;`. */
+function returns(stmt: Stmt): boolean {
+  if (stmt.kind === 'return') return stmt.value === null;
+  return stmt.kind === 'compound' && stmt.body.length > 0 && returns(stmt.body[stmt.body.length - 1] ?? stmt);
+}
+
+/** Does more than to return: a guard has no second population. */
+function works(stmt: Stmt): boolean {
+  return stmt.kind === 'compound' && stmt.body.some((child) => child.kind !== 'return' && child.kind !== 'empty');
+}
+
+/** Statements of the kernel that stand neither in the branch nor around it. */
+export function outside(fn: FunctionDecl, branch: SplitBranch): readonly Stmt[] {
+  const result: Stmt[] = [];
+  const visit = (node: Stmt): void => {
+    if (node === branch.stmt) return;
+    if (node.span.start <= branch.stmt.span.start && branch.stmt.span.end <= node.span.end) {
+      forEachChild(node, (child) => { if (isStmt(child)) visit(child); });
+    } else {
+      result.push(node);
+    }
+  };
+  if (fn.body !== null) visit(fn.body);
+  return result;
+}
