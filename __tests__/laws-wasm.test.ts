@@ -17,7 +17,7 @@ beforeAll(async () => {
 for (const transform of transforms) {
   group(`law 11: ${transform.name}`, () => {
     test.each(fixturesOf(transform.name).map((fixture) => [fixture.name, fixture] as const))('%s', (_name, fixture) => {
-      expect(applyAll(transform, fixture.text).text).toBe(fixture.expected ?? fixture.text);
+      expect(applyAll(transform, fixture.text, fixture.options).text).toBe(fixture.expected ?? fixture.text);
     });
   });
 }

@@ -8,12 +8,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { walk } from '../src/analysis/children.js';
+import { provedShapes } from '../src/analysis/launch-facts.js';
 import { auditProgram } from '../src/audit/audit.js';
 import { applyEdits } from '../src/rewrite/apply-edits.js';
 import { editTouches, editsMeet, sortDisjoint } from '../src/rewrite/plan.js';
 import { unifiedDiff } from '../src/rewrite/unified-diff.js';
 import type { Edit } from '../src/source/types.js';
 import { initParser } from '../src/syntax/parser.js';
+import type { Shape } from '../src/simulate/index.js';
 import type { Unit } from '../src/syntax/tree.js';
 import { verifyEquivalent } from '../src/verify/index.js';
 import { transforms } from '../transforms/index.js';
@@ -22,7 +24,7 @@ import { refusals } from '../transforms/lib/framework.js';
 import type { Change, LaunchPlan, Outcome, Transform } from '../transforms/lib/types.js';
 import { fixturesOf, type Fixture } from './helpers/fixtures.js';
 import { compile, nvccVersion } from './helpers/nvcc.js';
-import { applyAll, describe, load, outcomesOf, PATH, type Run } from './helpers/transform.js';
+import { applyAll, describe, load, outcomesOf, PATH, type Run, type RunOptions } from './helpers/transform.js';
 
 /** Obligations that never refuse by themselves: where they do not hold, a longer text is written. */
 const FALLBACKS: ReadonlySet<string> = new Set(['header-droppable']);
@@ -41,7 +43,7 @@ const runs = new Map<string, Run>();
 
 function runOf(transform: Transform, fixture: Fixture): Run {
   let run = runs.get(fixture.path);
-  if (run === undefined) runs.set(fixture.path, run = applyAll(transform, fixture.text));
+  if (run === undefined) runs.set(fixture.path, run = applyAll(transform, fixture.text, fixture.options));
   return run;
 }
 
@@ -74,19 +76,19 @@ for (const transform of transforms) {
       expect(run.text).toBe(fixture.expected);
 
       // 1. The output is understood as far as the input was.
-      const before = load(fixture.text);
-      const after = load(run.text);
+      const before = load(fixture.text, fixture.options.analysis);
+      const after = load(run.text, fixture.options.analysis);
       expect(troubles(after.unit)).toBeLessThanOrEqual(troubles(before.unit));
 
       // 2. A second run plans nothing.
-      expect(changesOf(outcomesOf(transform, after))).toEqual([]);
+      expect(changesOf(outcomesOf(transform, after, fixture.options))).toEqual([]);
 
       for (const change of changesOf(run.first)) {
         // 4. Edits are disjoint.
         const sorted = sortDisjoint(change.edits);
         for (const edit of sorted) expect(edit.text).not.toContain('\r');
         // 3. Bytes outside the edits are equal, whatever the newline and the end of the file.
-        for (const text of [fixture.text, fixture.text.replaceAll('\n', '\r\n'), fixture.text.trimEnd()]) outsideIsEqual(transform, text);
+        for (const text of [fixture.text, fixture.text.replaceAll('\n', '\r\n'), fixture.text.trimEnd()]) outsideIsEqual(transform, text, fixture.options);
         // 5. The diff applies with git and yields the output.
         expect(gitApply(fixture.text, sorted)).toBe(applyEdits(fixture.text, sorted, '\n'));
       }
@@ -114,7 +116,7 @@ for (const transform of transforms) {
       expect(run.text).toBe(fixture.text);
       expect(run.first.map((outcome) => outcome.status)).toContain('skipped');
       // Asked for, it is applied, and a second run plans nothing even so.
-      expect(applyAll(transform, fixture.text, { evenIfItLoses: true }).rounds).toBeGreaterThan(0);
+      expect(applyAll(transform, fixture.text, { ...fixture.options, evenIfItLoses: true }).rounds).toBeGreaterThan(0);
     });
 
     // 9. What compiled before compiles after.
@@ -138,14 +140,15 @@ for (const transform of transforms) {
       const unverified: string[] = [];
       let equal = 0;
       const pairs = fixtures.flatMap((fixture) => {
-        if (fixture.kind === 'ok') return [[fixture.name, fixture.text, runOf(transform, fixture)] as const];
-        return fixture.kind === 'skip' ? [[fixture.name, fixture.text, applyAll(transform, fixture.text, { evenIfItLoses: true })] as const] : [];
+        if (fixture.kind === 'ok') return [[fixture.name, fixture.text, runOf(transform, fixture), fixture.options] as const];
+        return fixture.kind === 'skip' ? [[fixture.name, fixture.text, applyAll(transform, fixture.text, { ...fixture.options, evenIfItLoses: true }), fixture.options] as const] : [];
       });
-      for (const [name, before, run] of pairs) {
-        const old = load(before);
+      for (const [name, before, run, { analysis }] of pairs) {
+        const old = load(before, analysis);
         const edited = load(run.text);
         for (const kernel of old.unit.kernels) {
-          const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 200, sizes: SIZES, ...planOf(run, kernel.name) });
+          const blocks = provedShapes(kernel, old.program, analysis).map(({ x, y, z }): Shape => [x, y, z]);
+          const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 200, sizes: SIZES, ...(blocks.length === 0 ? {} : { blocks }), ...planOf(run, kernel.name) });
           if (verdict.status === 'different') throw new Error(`${name}: ${verdict.counterexample.differences.join('; ')} (${verdict.counterexample.replay})`);
           if (verdict.status === 'equal') equal++;
           else unverified.push(`${name}: ${verdict.obstacles.map((obstacle) => obstacle.reason).join('; ')} ${verdict.notes.join('; ')}`);
@@ -159,9 +162,9 @@ for (const transform of transforms) {
     // 10. No transform changes the tree.
     test('trees are not mutated', () => {
       for (const fixture of fixtures) {
-        const loaded = load(fixture.text);
+        const loaded = load(fixture.text, fixture.options.analysis);
         for (const fn of loaded.unit.functions) if (fn.body !== null) walk(fn.body, (node) => { Object.freeze(node); });
-        outcomesOf(transform, loaded);
+        outcomesOf(transform, loaded, fixture.options);
       }
     });
 
@@ -198,10 +201,10 @@ function hazardsOf(text: string): ReadonlySet<string> {
   return new Set(files.flatMap((file) => file.kernels.flatMap((kernel) => kernel.hazards.map((hazard) => hazard.id))));
 }
 
-function outsideIsEqual(transform: Transform, text: string): void {
-  const loaded = load(text);
+function outsideIsEqual(transform: Transform, text: string, options: RunOptions): void {
+  const loaded = load(text, options.analysis);
   const newline = loaded.unit.source.newline;
-  for (const change of changesOf(outcomesOf(transform, loaded))) {
+  for (const change of changesOf(outcomesOf(transform, loaded, options))) {
     const out = applyEdits(text, change.edits, newline);
     if (newline === '\r\n') expect(out.replaceAll('\r\n', '')).not.toContain('\n');
     let at = 0;

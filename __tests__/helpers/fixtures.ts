@@ -1,9 +1,15 @@
 /**
- * Fixtures of transforms: `fixtures/<transform>/{ok,refuse,skip,missed}-*.cu`, with `ok-*.out.cu` beside each `ok`.
+ * Fixtures of transforms: `fixtures/<transform>/{ok,refuse,skip,missed}-*.cu`, with `ok-*.out.cu` beside each `ok`. A comment line
+ * `// apply: compact:grid,order=keep --block 64` at the top names the variant, its options and what the user would have to say besides.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AnalysisOptions } from '../../src/analysis/facts.js';
+import { parseShape } from '../../src/analysis/launch-facts.js';
+import { parseTransformSpecs } from '../../src/project/transform-spec.js';
+import { grantsInForce } from '../../transforms/lib/grants.js';
+import type { RunOptions } from './transform.js';
 
 export const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'fixtures');
 
@@ -17,8 +23,37 @@ export interface Fixture {
   readonly text: string;
   /** Expected text of an `ok` fixture; null if the file is not there. */
   readonly expected: string | null;
-  /** The obligation that the first line of a `refuse` fixture names. */
+  /** The obligation that a line `// refuses: …` at the top of a `refuse` fixture names. */
   readonly refuses: string | null;
+  /** What `// apply: …` at the top asks for; the transform as it is if there is none. */
+  readonly options: RunOptions;
+}
+
+/** Comment lines at the top. */
+function headOf(text: string): readonly string[] {
+  const lines = text.split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('//'));
+  return end < 0 ? lines : lines.slice(0, end);
+}
+
+function optionsOf(transform: string, name: string, head: readonly string[]): RunOptions {
+  const line = head.find((one) => one.startsWith('// apply: '));
+  if (line === undefined) return {};
+  const [spec = '', ...flags] = line.slice('// apply: '.length).trim().split(/\s+/);
+  const parsed = parseTransformSpecs([spec])[0];
+  if (parsed === undefined || parsed.name !== transform) throw new Error(`${name}: // apply: names another transform`);
+  const allow: string[] = [];
+  const deny: string[] = [];
+  let analysis: AnalysisOptions = {};
+  for (let i = 0; i < flags.length; i += 2) {
+    const value = flags[i + 1] ?? '';
+    const shape = parseShape(value);
+    if (flags[i] === '--allow') allow.push(value);
+    else if (flags[i] === '--deny') deny.push(value);
+    else if (flags[i] === '--block' && shape !== null) analysis = { ...analysis, block: shape };
+    else throw new Error(`${name}: // apply: does not know ${flags[i] ?? ''} ${value}`);
+  }
+  return { variant: parsed.variant, options: parsed.options, analysis, grants: grantsInForce(allow, deny) };
 }
 
 /** Fixtures of one transform, sorted by name. */
@@ -31,6 +66,7 @@ export function fixturesOf(transform: string): readonly Fixture[] {
     if (match === null) return [];
     const path = join(folder, name);
     const text = readFileSync(path, 'utf8');
+    const head = headOf(text);
     const out = path.replace(/\.cu$/, '.out.cu');
     return [{
       transform,
@@ -39,7 +75,8 @@ export function fixturesOf(transform: string): readonly Fixture[] {
       path,
       text,
       expected: existsSync(out) ? readFileSync(out, 'utf8') : null,
-      refuses: /^\/\/ refuses: ([\w-]+)/.exec(text)?.[1] ?? null,
+      refuses: head.flatMap((line) => /^\/\/ refuses: ([\w-]+)/.exec(line)?.[1] ?? [])[0] ?? null,
+      options: optionsOf(transform, name, head),
     }];
   });
 }

@@ -60,6 +60,12 @@ export function blockFact(kernel: FunctionDecl, program: Program, options: Analy
   return made;
 }
 
+/** The shapes that blocks of the kernel surely have: what edits may rest on, and therefore what they are verified with. Empty if not known. */
+export function provedShapes(kernel: FunctionDecl, program: Program, options: AnalysisOptions = {}): readonly BlockShape[] {
+  const fact = blockFact(kernel, program, options);
+  return fact.value !== null ? [fact.value] : fact.alternatives;
+}
+
 export function shapeText(shape: BlockShape): string {
   return `${shape.x}×${shape.y}×${shape.z}`;
 }

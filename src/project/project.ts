@@ -220,7 +220,7 @@ export class Project extends Session {
       const after = this.workspace.program([file]);
       const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
       const plans = composePlans(planned.flatMap((site) => site.launches ?? []));
-      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name) })), request));
+      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name) })), request, this.analysisOptions));
       await pause();
     }
     return verifications;

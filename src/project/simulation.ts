@@ -1,6 +1,7 @@
 /** Kernels of a project on the simulator: runs with counts, probabilities for the audit, and the comparison of two versions. */
 import { readFileSync } from 'node:fs';
-import type { Probabilities } from '../analysis/facts.js';
+import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
+import { provedShapes } from '../analysis/launch-facts.js';
 import { blockShapes, constantShape, verifyEquivalent, type Verdict } from '../verify/index.js';
 import { parseArgument, simulate, type Argument, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
 import type { FunctionDecl, Program } from '../syntax/tree.js';
@@ -115,14 +116,21 @@ export interface Verification {
 /** A kernel whose arms depend on a parameter needs many settings until each was seen; a busy machine must not cut them short. */
 const BUDGET_MS = 20_000;
 
-/** Compares the kernels of one file (and of what includes it) before and after; where a plan took a kernel's place, it is executed. */
-export function verifyKernels(before: Program, after: Program, kernels: readonly { readonly name: string; readonly path: string; readonly plan?: LaunchPlan | undefined }[], request: Pick<SimulationRequest, 'launch' | 'arguments'>): readonly Verification[] {
+/** Block shapes that an edit of this kernel may rest on; empty if any shape will do. */
+function blocksFor(program: Program, name: string, options: AnalysisOptions): { readonly blocks?: readonly Shape[] } {
+  const kernels = [...program.units.values()].flatMap((unit) => unit.kernels.filter((kernel) => kernel.name === name && kernel.body !== null));
+  const shapes = kernels.flatMap((kernel) => provedShapes(kernel, program, options).map(({ x, y, z }): Shape => [x, y, z]));
+  return shapes.length === 0 ? {} : { blocks: shapes };
+}
+
+/** Compares the kernels of one file (and of what includes it) before and after, in blocks of the shapes that the analysis takes for given; where a plan took a kernel's place, it is executed. */
+export function verifyKernels(before: Program, after: Program, kernels: readonly { readonly name: string; readonly path: string; readonly plan?: LaunchPlan | undefined }[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, options: AnalysisOptions = {}): readonly Verification[] {
   return kernels.map(({ name, path, plan }) => ({
     kernel: name, path, before, after,
     verdict: verifyEquivalent(before, after, name, {
       arguments: request.arguments, budgetMs: BUDGET_MS,
       ...(plan === undefined ? {} : { plan }),
-      ...(request.launch === null ? {} : { blocks: [request.launch.block], grids: [request.launch.grid] }),
+      ...(request.launch === null ? blocksFor(before, name, options) : { blocks: [request.launch.block], grids: [request.launch.grid] }),
     }),
   }));
 }

@@ -30,7 +30,7 @@ export const verifyCommand = command({
     const verifications = [];
     for (const { unit, kernel, program: first } of wanted) {
       await breathe();
-      verifications.push(...verifyKernels(first, program, [{ name: kernel.name, path: unit.source.path }], request));
+      verifications.push(...verifyKernels(first, program, [{ name: kernel.name, path: unit.source.path }], request, before.project.analysisOptions));
     }
     for (const { verdict } of verifications) {
       if (verdict.status === 'different') console.holds(EXIT.different);

@@ -1,0 +1,71 @@
+/**
+ * compact: work that only some lanes need is handed to threads that stand side by side, so that it runs with full warps.
+ *
+ * The variants differ in who takes the work: other threads of the block (`block`), a second kernel over a list of all items (`grid`), the
+ * same warp in a later round of a loop (`loop`). What a heavy region is, and what may not happen in one, is the same for all of them
+ * (compact/region.ts, compact/region-checks.ts, compact/region-values.ts).
+ *
+ * before:
+ *
+ *     if (i < n && mask[i]) {
+ *         heavy(i);
+ *     }
+ *
+ * after (block):
+ *
+ *     const bool active = i < n && mask[i];
+ *     … slot: this thread's number among the active ones; items: how many there are
+ *     if (active) queue_i[slot] = i;
+ *     __syncthreads();
+ *     if (thread < items) {
+ *         int i = queue_i[thread];
+ *         heavy(i);
+ *     }
+ */
+import { block } from './compact/block.js';
+import { regionsIn, type Region } from './compact/region.js';
+import type { CompactVariant, Prepared } from './compact/variant.js';
+import { excerpt } from './lib/obligation.js';
+import type { Site, Transform, TransformContext } from './lib/types.js';
+
+export interface CompactShape {
+  readonly region: Region;
+  readonly prepared: Prepared;
+}
+
+/** The first one is what `compact` alone means. */
+const VARIANTS: readonly CompactVariant[] = [block];
+
+/** A region is looked at if lanes differ in its condition, and not by their number alone. */
+function isCandidate(context: TransformContext, region: Region): boolean {
+  const verdict = context.facts.scope(region.predicate);
+  return !verdict.known || (verdict.value === 'lane' && verdict.sources.data);
+}
+
+export const compact: Transform<CompactShape> = {
+  name: 'compact',
+  summary: 'run work that only some lanes need with full warps',
+  variants: VARIANTS.map(({ name, summary }) => ({ name, summary })),
+  obligationIds: [...new Set(VARIANTS.flatMap((variant) => variant.obligationIds))],
+  example: { before: '', after: '' },
+
+  match(context: TransformContext): readonly Site<CompactShape>[] {
+    const { facts, unit, variant: asked } = context;
+    const { function: fn } = facts;
+    const variant = VARIANTS.find((one) => one.name === (asked ?? 'block'));
+    if (variant === undefined || fn.body === null || !(fn.qualifiers.global || fn.qualifiers.device)) return [];
+    return regionsIn(context).filter((region) => isCandidate(context, region)).flatMap((region) => {
+      const prepared = variant.prepare(context, region);
+      if (prepared === null) return [];
+      const { stmt } = region;
+      return [{
+        function: fn, node: stmt, branch: stmt, line: unit.source.line(stmt.span.start),
+        summary: `if ${excerpt(unit.source, { span: stmt.headSpan })}: ${prepared.summary}`, shape: { region, prepared },
+      }];
+    });
+  },
+
+  obligations: (site) => site.shape.prepared.obligations,
+  estimate: (site) => site.shape.prepared.estimate(),
+  emit: (site) => site.shape.prepared.emit(),
+};

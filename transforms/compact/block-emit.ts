@@ -1,0 +1,403 @@
+/**
+ * compact:block, what is written:
+ *
+ *     const bool active = …;                             the predicate, once a thread; early exits are part of it
+ *     const unsigned int votes = __ballot_sync(…);       ranks: lower lanes, and the totals of earlier warps
+ *     …
+ *     if (active) queue_i[slot] = i;                     what an item needs
+ *     __syncthreads();
+ *     if (thread < items) { int i = queue_i[thread]; heavy }
+ *
+ * The text of light and heavy parts is copied as it stands, at its new depth.
+ */
+import type { Span } from '../../src/source/types.js';
+import { strip, type DeclareStmt, type Expr, type Stmt } from '../../src/syntax/tree.js';
+import { placeOf } from '../lib/place.js';
+import {
+  blockText, chainText, commentsIn, copyText, extentOf, freshName, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
+} from '../lib/text.js';
+import type { Change, TransformContext } from '../lib/types.js';
+import { isEmpty, partOf, type Frame, type Gate, type Part } from './region.js';
+import { queued, type BlockPlan } from './block-shape.js';
+
+interface Names {
+  readonly active: string;
+  readonly thread: string;
+  readonly votes: string;
+  readonly counts: string;
+  readonly slot: string;
+  readonly items: string;
+  readonly warp: string;
+  readonly queues: ReadonlyMap<string, string>;
+  readonly owners: ReadonlyMap<string, string>;
+  readonly flags: ReadonlyMap<number, string>;
+}
+
+export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
+  const { source } = context.unit;
+  const frame = plan.region.frames[plan.base];
+  const firstStmt = frame?.list[plan.first];
+  const lastStmt = frame?.list[plan.end - 1];
+  if (frame === undefined || firstStmt === undefined || lastStmt === undefined) throw new Error('internal: a region without statements');
+  const place = placeOf(context, firstStmt, frame.owner !== null && frame.owner.kind === 'switch');
+  const span: Span = { start: place.span.start, end: Math.max(place.span.end, extentOf(source, lastStmt).end) };
+  const text = new Writer(context, plan, place.indent).text();
+  const body = text.startsWith(place.indent) ? text.slice(place.indent.length) : text;
+  return {
+    edits: [...place.edits, { file: source.realPath, span, text: place.before + body + place.after }],
+    reads: [{ file: source.realPath, ...context.facts.function.span }],
+  };
+}
+
+class Writer {
+  private readonly style: Style;
+  private readonly names: Names;
+  private readonly source;
+
+  constructor(private readonly context: TransformContext, private readonly plan: BlockPlan, private readonly indent: string) {
+    this.source = context.unit.source;
+    this.style = styleOf(this.source, context.facts.function);
+    this.names = this.chooseNames();
+  }
+
+  text(): string {
+    const { plan, indent } = this;
+    return [
+      ...this.declarations(), ...this.fused() ?? [...this.flags(), this.listText(plan.base, plan.first, indent)], ...this.pass(), ...this.items(), ...this.results(), ...this.rest(),
+    ].join('\n');
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- names
+
+  private chooseNames(): Names {
+    const taken = new Set<string>();
+    const fresh = (base: string): string => {
+      const name = freshName(this.source, base, taken);
+      taken.add(name);
+      return name;
+    };
+    const { values, flagged } = this.plan;
+    const axes = [...new Set(values.coordinates.map((node) => node.axis ?? 'x'))].sort();
+    const scalars = { active: fresh('active'), thread: fresh('thread'), votes: fresh('votes'), counts: fresh('activeInWarp'), slot: fresh('slot'), items: fresh('items'), warp: fresh('w') };
+    return {
+      ...scalars,
+      queues: new Map([
+        ...values.travels.filter(queued).map((travel) => [travel.decl.name, fresh(`queue_${travel.decl.name}`)] as const),
+        ...axes.map((axis) => [`threadIdx.${axis}`, fresh(`queue_thread_${axis}`)] as const),
+      ]),
+      owners: new Map(axes.map((axis) => [axis, fresh(`owner_${axis}`)] as const)),
+      flags: new Map([...flagged].sort((a, b) => a - b).map((frame, i) => [frame, fresh(i === 0 ? 'live' : 'inside')] as const)),
+    };
+  }
+
+  // ---------------------------------------------------------------------------------------------------- declarations
+
+  private get warps(): number {
+    return Math.ceil(this.plan.capacity / 32);
+  }
+
+  private declarations(): string[] {
+    const { indent, names, plan } = this;
+    const lines: string[] = [];
+    for (const travel of plan.values.travels) {
+      const queue = names.queues.get(travel.decl.name);
+      if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${this.declared(travel.type, queue)}[${plan.capacity}];`);
+    }
+    for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${plan.capacity}];`);
+    lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
+    lines.push(`${indent}const unsigned int ${names.thread} = ${this.linearThread()};`);
+    for (const { stmt, types } of plan.hoisted) for (const variable of stmt.variables) lines.push(`${indent}${this.declared(types.get(variable) ?? '', variable.name)};`);
+    return lines;
+  }
+
+  private declared(type: string, name: string): string {
+    return type.endsWith('*') ? `${type}${name}` : `${type} ${name}`;
+  }
+
+  private linearThread(): string {
+    const { block } = this.context.facts;
+    const shape = block.value;
+    if (block.oneDimensional || (shape !== null && shape.y === 1 && shape.z === 1)) return 'threadIdx.x';
+    const row = 'threadIdx.y * blockDim.x + threadIdx.x';
+    return shape !== null && shape.z === 1 ? row : `(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x`;
+  }
+
+  private threadsInBlock(): string {
+    const { block } = this.context.facts;
+    if (block.oneDimensional) return 'blockDim.x';
+    return 'blockDim.x * blockDim.y * blockDim.z';
+  }
+
+  // ------------------------------------------------------------------------------------------------------- the light part
+
+  /** `active = a && b;`, where nothing stands between the gates and the region, and nothing is done for those that do not pass. */
+  private fused(): string[] | null {
+    const { plan, indent, names } = this;
+    const { region } = plan;
+    if (plan.flagged.size > 0 || region.light !== null) return null;
+    const conditions: { readonly expr: Expr; readonly holds: boolean }[] = [];
+    const comments: string[] = [];
+    for (let i = plan.base; i < region.frames.length; i++) {
+      const frame = region.frames[i];
+      if (frame === undefined) return null;
+      const from = i === plan.base ? plan.first : 0;
+      for (let at = from; at <= frame.index; at++) {
+        const stmt = frame.list[at];
+        if (stmt === undefined) return null;
+        if (i > plan.base || at > from) comments.push(...this.leading(frame, at, indent));
+        if (stmt === region.stmt) conditions.push({ expr: region.predicate, holds: region.holds });
+        else if (stmt.kind === 'compound' && at === frame.index) continue;
+        else {
+          const gate = plan.gates.find((one) => one.stmt === stmt);
+          if (gate === undefined) return null;
+          if (gate.kind === 'exit') {
+            if (!isEmpty(partOf(gate.stmt.then).stmts.slice(0, -1))) return null;
+            conditions.push({ expr: gate.stmt.condition, holds: false });
+          } else {
+            const inner = region.frames[i + 1];
+            const other = inner?.arm === 'then' ? gate.stmt.else : gate.stmt.then;
+            if (other !== null && !isEmpty([other])) return null;
+            conditions.push({ expr: gate.stmt.condition, holds: inner?.arm === 'then' });
+          }
+        }
+      }
+    }
+    const text = conditions.map(({ expr, holds }) => this.conditionText(expr, holds, conditions.length > 1)).join(' && ');
+    return [...comments, `${indent}const bool ${names.active} = ${text};`];
+  }
+
+  private flags(): string[] {
+    const { indent, names, plan } = this;
+    if (plan.gates.length === 0) return [];
+    return [`${indent}bool ${[...names.flags.values(), names.active].map((name) => `${name} = false`).join(', ')};`];
+  }
+
+  /** Statements of a frame from `from` up to the region, and what leads there. */
+  private listText(index: number, from: number, to: string): string {
+    const { plan, names } = this;
+    const frame = plan.region.frames[index];
+    if (frame === undefined) return '';
+    const pieces: string[] = [];
+    const exit = plan.gates.find((gate): gate is Gate => gate.kind === 'exit' && gate.frame === index && gate.index >= from);
+    const stop = exit?.index ?? frame.index;
+    for (let i = from; i < stop; i++) pieces.push(...this.statement(frame, i, to));
+    const stmt = frame.list[stop];
+    if (stmt === undefined) return pieces.join('\n');
+    if (!(index === plan.base && stop === plan.first)) pieces.push(...this.leading(frame, stop, to));
+    if (exit !== undefined) {
+      const arm = partOf(exit.stmt.then);
+      const other: Part = { stmts: arm.stmts.slice(0, -1), block: arm.block };
+      const arms = [{ head: this.head(this.conditionText(exit.stmt.condition, false, false)), lines: this.listText(index, stop + 1, to + this.style.unit) }];
+      pieces.push(to + chainText(this.style, to, isEmpty(other.stmts) ? arms : [...arms, { head: null, lines: this.partText(other, to + this.style.unit, arm.stmts.at(-1)) }]));
+      return pieces.join('\n');
+    }
+    const flag = names.flags.get(index);
+    if (flag !== undefined) pieces.push(`${to}${flag} = true;`);
+    pieces.push(stmt === plan.region.stmt ? this.regionText(to) : this.inner(index, stmt, to));
+    return pieces.join('\n');
+  }
+
+  private head(condition: string): string {
+    return `if${this.style.keywordSpace}(${condition})`;
+  }
+
+  /** A gate that stays, or a block of its own, with the way to the region in it. */
+  private inner(index: number, stmt: Stmt, to: string): string {
+    const { plan, style } = this;
+    const next = plan.region.frames[index + 1];
+    const deeper = to + style.unit;
+    if (stmt.kind === 'compound') return to + blockText(style, to, '', this.listText(index + 1, 0, deeper), false);
+    if (stmt.kind !== 'if' || next === undefined) throw new Error('internal: the way to the region leads through something else');
+    const head = this.head(unixNewlines(this.source.text.slice(stmt.condition.span.start, stmt.condition.span.end)));
+    const way = this.listText(index + 1, 0, deeper);
+    if (next.arm === 'then') {
+      const arms = [{ head, lines: way }];
+      return to + chainText(style, to, stmt.else === null || isEmpty([stmt.else]) ? arms : [...arms, { head: null, lines: this.partText(partOf(stmt.else), deeper) }]);
+    }
+    return to + chainText(style, to, [{ head, lines: this.partText(partOf(stmt.then), deeper) }, { head: null, lines: way }]);
+  }
+
+  /** The region's own `if`: what is left of it in the light part. */
+  private regionText(to: string): string {
+    const { plan, names, style } = this;
+    const { region } = plan;
+    const value = this.conditionText(region.predicate, region.holds, false);
+    const lines = [plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
+    if (region.light !== null) {
+      lines.push(to + chainText(style, to, [{ head: this.head(`!${names.active}`), lines: this.partText(region.light, to + style.unit, region.light.block === null ? undefined : region.jump ?? undefined) }]));
+    }
+    return lines.join('\n');
+  }
+
+  // -------------------------------------------------------------------------------------------------------- the pass
+
+  private pass(): string[] {
+    const { indent, names, plan, context } = this;
+    const { unit } = this.style;
+    const known = context.facts.block.value !== null;
+    const lines = [
+      `${indent}// Number the active threads of the block: those of earlier warps first, then lower lanes.`,
+      `${indent}const unsigned int ${names.votes} = __ballot_sync(0xffffffffu, ${names.active});`,
+      `${indent}${this.head(`${names.thread} % 32 == 0`)}`,
+      `${indent}${unit}${names.counts}[${names.thread} / 32] = __popc(${names.votes});`,
+      `${indent}__syncthreads();`,
+      `${indent}unsigned int ${names.slot} = __popc(${names.votes} & ((1u << (${names.thread} % 32)) - 1u));`,
+      `${indent}unsigned int ${names.items} = 0;`,
+    ];
+    const count = known ? `${this.warps}` : `(${this.threadsInBlock()} + 31) / 32`;
+    const loop = `for${this.style.keywordSpace}(unsigned int ${names.warp} = 0; ${names.warp} < ${count}; ++${names.warp})`;
+    const body = [
+      `${indent}${unit}${this.head(`${names.warp} < ${names.thread} / 32`)}`, `${indent}${unit}${unit}${names.slot} += ${names.counts}[${names.warp}];`,
+      `${indent}${unit}${names.items} += ${names.counts}[${names.warp}];`,
+    ].join('\n');
+    lines.push(indent + blockText(this.style, indent, loop, body));
+    const stores = [
+      ...plan.values.travels.filter((travel) => travel.how === 'carry').map((travel) => `${names.queues.get(travel.decl.name) ?? ''}[${names.slot}] = ${travel.decl.name};`),
+      ...[...names.owners.keys()].map((axis) => `${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.slot}] = threadIdx.${axis};`),
+    ];
+    if (stores.length > 0) lines.push(this.under(names.active, stores));
+    lines.push(`${indent}__syncthreads();`);
+    return lines;
+  }
+
+  /** `if (c) s;`, with braces around several statements. */
+  private under(condition: string, statements: readonly string[]): string {
+    const { indent, style } = this;
+    const deeper = indent + style.unit;
+    const head = this.head(condition);
+    if (statements.length === 1) return `${indent}${head}\n${deeper}${statements[0] ?? ''}`;
+    return indent + blockText(style, indent, head, statements.map((statement) => deeper + statement).join('\n'));
+  }
+
+  private items(): string[] {
+    const { indent, names, plan, style } = this;
+    const deeper = indent + style.unit;
+    const lines: string[] = [];
+    for (const [axis, owner] of names.owners) lines.push(`${deeper}const unsigned int ${owner} = ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.thread}];`);
+    for (const travel of plan.values.travels) {
+      const variable = this.declared(travel.type, travel.decl.name);
+      if (travel.how === 'recompute' && travel.declaration !== null) lines.push(deeper + this.copy(extentOf(this.source, travel.declaration), deeper, []));
+      else if (travel.how === 'carry') lines.push(`${deeper}${variable} = ${names.queues.get(travel.decl.name) ?? ''}[${names.thread}];`);
+      else lines.push(`${deeper}${variable};`);
+    }
+    const coordinates = plan.values.coordinates.map((node): Replacement => ({ span: node.span, text: names.owners.get(node.axis ?? 'x') ?? '' }));
+    lines.push(this.partText(plan.region.heavy, deeper, plan.region.heavy.block === null ? undefined : plan.region.jump ?? undefined, coordinates));
+    for (const travel of plan.values.travels) if (travel.result) lines.push(`${deeper}${names.queues.get(travel.decl.name) ?? ''}[${names.thread}] = ${travel.decl.name};`);
+    return [indent + blockText(style, indent, this.head(`${names.thread} < ${names.items}`), lines.filter((line) => line !== '').join('\n'))];
+  }
+
+  private results(): string[] {
+    const { indent, names, plan } = this;
+    const results = plan.values.travels.filter((travel) => travel.result);
+    if (results.length === 0 && !plan.barrierAfter) return [];
+    const barrier = `${indent}__syncthreads();`;
+    if (results.length === 0) return [barrier];
+    return [barrier, this.under(names.active, results.map((travel) => `${travel.decl.name} = ${names.queues.get(travel.decl.name) ?? ''}[${names.slot}];`))];
+  }
+
+  /** What the lists behind the region still hold, each for the threads that had come there. */
+  private rest(): string[] {
+    const { plan, indent, names, style } = this;
+    const pieces: string[] = [];
+    for (let i = plan.region.frames.length - 1; i >= plan.base; i--) {
+      const flag = names.flags.get(i);
+      const frame = plan.region.frames[i];
+      if (flag === undefined || frame === undefined) continue;
+      const lines: string[] = [];
+      for (let at = frame.index + 1; at < frame.list.length; at++) lines.push(...this.leading(frame, at, indent + style.unit), ...this.statement(frame, at, indent + style.unit, true));
+      pieces.push(indent + chainText(style, indent, [{ head: this.head(flag), lines: lines.join('\n') }]));
+    }
+    return pieces;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ copies
+
+  /** One statement of a frame, with the comments in front of it; a declaration that moved leaves its initialiser. */
+  private statement(frame: Frame, index: number, to: string, bare = false): string[] {
+    const stmt = frame.list[index];
+    if (stmt === undefined) return [];
+    const before = bare ? [] : this.leading(frame, index, to);
+    const hoisted = this.plan.hoisted.find((one) => one.stmt === stmt);
+    if (hoisted === undefined) return [...before, to + this.copy(extentOf(this.source, stmt), to, [])];
+    const assignments = this.assignments(hoisted.stmt);
+    return assignments === '' ? before : [...before, `${to}${assignments}${this.trailing(stmt)}`];
+  }
+
+  private assignments(stmt: DeclareStmt): string {
+    const parts = stmt.variables.flatMap((variable) => (variable.init === null ? [] : [`${variable.name} = ${textOf(this.source, variable.init.span)}`]));
+    return parts.length === 0 ? '' : `${parts.join(', ')};`;
+  }
+
+  private trailing(stmt: Stmt): string {
+    return unixNewlines(this.source.text.slice(stmt.span.end, extentOf(this.source, stmt).end));
+  }
+
+  /** Comments between a statement and the one before it, each on a line of its own. */
+  private leading(frame: Frame, index: number, to: string): string[] {
+    const stmt = frame.list[index];
+    if (stmt === undefined) return [];
+    const previous = frame.list[index - 1];
+    const start = previous !== undefined ? extentOf(this.source, previous).end : frame.block !== null ? frame.block.span.start + 1 : statementStart(stmt);
+    return commentsIn(this.source, { start, end: statementStart(stmt) }).map((comment) => to + unixNewlines(this.source.text.slice(comment.start, comment.end)).trimEnd());
+  }
+
+  /** The statements of a part at another depth; of a block all that stands between its braces. Without `without`, the jump at its end. */
+  private partText(part: Part, to: string, without?: Stmt, replacements: readonly Replacement[] = []): string {
+    const { text } = this.source;
+    const first = part.stmts[0];
+    const last = part.stmts.at(-1);
+    if (first === undefined || last === undefined) return '';
+    let start = statementStart(first);
+    let end = extentOf(this.source, last).end;
+    if (part.block !== null) {
+      start = part.block.span.start + 1;
+      end = without === undefined ? part.block.span.end - 1 : without.span.start;
+      // A comment behind the brace belongs to the head.
+      while (start < end && /\s/.test(text[start] ?? '')) start++;
+      while (end > start && /\s/.test(text[end - 1] ?? '')) end--;
+    } else if (part === this.plan.region.heavy || part === this.plan.region.light) {
+      start = this.restStart(first, start);
+    }
+    return to + this.copy({ start, end }, to, replacements);
+  }
+
+  /** The rest of a list starts with the comments behind the `if`. */
+  private restStart(first: Stmt, start: number): number {
+    const { region } = this.plan;
+    if (region.form !== 'rest' || first.span.start < region.stmt.span.end) return start;
+    const comment = commentsIn(this.source, { start: extentOf(this.source, region.stmt).end, end: start })[0];
+    return comment?.start ?? start;
+  }
+
+  private copy(span: Span, to: string, replacements: readonly Replacement[]): string {
+    const from = indentAt(this.source, span.start);
+    return copyText(this.source, span, { from, to }, replacements.filter((one) => one.span.start >= span.start && one.span.end <= span.end));
+  }
+
+  /** A condition as text, or its negation. `operand`: it stands between `&&`. */
+  private conditionText(expr: Expr, holds: boolean, operand: boolean): string {
+    const inner = unwrap(expr);
+    const text = textOf(this.source, inner.span);
+    if (holds) return operand && weak(inner) ? `(${text})` : text;
+    if (inner.kind === 'unary' && inner.op === '!') return this.conditionText(inner.operand, true, operand);
+    if (inner.kind === 'binary' && strip(inner.left).type.kind === 'int' && strip(inner.right).type.kind === 'int') {
+      const turned = TURNED[inner.op];
+      if (turned !== undefined) return `${textOf(this.source, inner.left.span)} ${turned} ${textOf(this.source, inner.right.span)}`;
+    }
+    return inner.kind === 'ref' || inner.kind === 'index' || inner.kind === 'member' || inner.kind === 'call' ? `!${text}` : `!(${text})`;
+  }
+}
+
+const TURNED: Readonly<Partial<Record<string, string>>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '==' };
+
+/** Without parentheses; macros are kept. */
+function unwrap(expr: Expr): Expr {
+  let inner = expr;
+  while (inner.kind === 'paren') inner = inner.inner;
+  return inner;
+}
+
+/** Binds weaker than `&&`. */
+function weak(expr: Expr): boolean {
+  return (expr.kind === 'binary' && (expr.op === '||' || expr.op === ',')) || expr.kind === 'conditional' || expr.kind === 'assign' || expr.kind === 'macro';
+}

@@ -1,0 +1,185 @@
+/**
+ * compact:block, what is found: where in the kernel all threads of a block still come together (the base), which gates stand between
+ * there and the region, what the queue holds and how large it may become.
+ */
+import { arrivalSets, type Partition } from '../../src/analysis/arrival.js';
+import { walk } from '../../src/analysis/children.js';
+import type { Span } from '../../src/source/types.js';
+import { strip, type Decl, type DeclareStmt, type Stmt, type VariableDecl } from '../../src/syntax/tree.js';
+import type { TransformContext } from '../lib/types.js';
+import { behind, gatesOf, isInside, isLoop, walkAll, type Frame, type Gate, type Region } from './region.js';
+import { meetsAfterwards, surroundings } from './region-checks.js';
+import { isPrivate, valuesOf, type Travel, type Values } from './region-values.js';
+import { sizeOf, spelledType } from './region-types.js';
+
+export const MAX_SHARED = 48 * 1024;
+
+/** A declaration that moves in front of the gates; its initialiser stays behind as an assignment. */
+export interface Hoisted {
+  readonly stmt: DeclareStmt;
+  readonly types: ReadonlyMap<VariableDecl, string>;
+}
+
+export interface BlockPlan {
+  readonly region: Region;
+  /** The frame in whose list all threads of the block come together. */
+  readonly base: number;
+  /** From the base inwards, from the first one on that threads do not share. */
+  readonly gates: readonly Gate[];
+  /** Index in the base's list of the first statement that changes. */
+  readonly first: number;
+  /** Index behind the last statement that changes. */
+  readonly end: number;
+  /** What keeps threads away that is no gate. */
+  readonly kept: { readonly partition: Partition | null; readonly at: Stmt; readonly text: string } | null;
+  readonly values: Values;
+  readonly hoisted: readonly Hoisted[];
+  /** Declarations that would have to move in front of the gates and cannot. */
+  readonly stuck: readonly { readonly decl: Decl; readonly text: string }[];
+  /** Frames from the base inwards whose rest still has to run, under a flag of its own where gates lie before it. */
+  readonly flagged: ReadonlySet<number>;
+  /** The base is the body of a loop: the region comes again. */
+  readonly loops: boolean;
+  /** A barrier must stand between the items and what their owners do next. */
+  readonly barrierAfter: boolean;
+  /** Threads a block may have at most. */
+  readonly capacity: number;
+}
+
+export function planBlock(context: TransformContext, region: Region): BlockPlan {
+  const { facts } = context;
+  const { partitions } = arrivalSets(facts).at(region.stmt);
+  const all = gatesOf(region);
+  const matched = new Set<Gate>();
+  let kept: BlockPlan['kept'] = null;
+  for (const partition of partitions) {
+    const gate = all.find((one) => one.stmt === partition.at || (one.kind === 'exit' && isInside(partition.at, [one.stmt])));
+    if (gate === undefined) kept ??= { partition, at: region.stmt, text: keptText(context, partition) };
+    else matched.add(gate);
+  }
+  const firstGate = all.find((gate) => matched.has(gate)) ?? null;
+  const base = firstGate?.frame ?? region.frames.length - 1;
+  const gates = firstGate === null ? [] : all.slice(all.indexOf(firstGate));
+  region.frames.forEach((frame, i) => {
+    if (i <= base || frame.owner === null) return;
+    if (frame.owner.kind !== 'if' && frame.owner.kind !== 'compound') kept ??= { partition: null, at: frame.owner, text: `the ${frame.owner.kind} around it stands under a branch that threads do not share` };
+  });
+  const at = region.frames[base];
+  if (at === undefined) throw new Error('internal: a region without frames');
+  if (at.owner !== null && (at.owner.kind === 'preprocessor' || at.owner.kind === 'label')) kept ??= { partition: null, at: at.owner, text: 'it stands below a directive or a label' };
+  const first = firstGate?.index ?? at.index;
+  const openEnd = gates.some((gate) => gate.kind === 'exit' && gate.frame === base) || (base === region.frames.length - 1 && region.form === 'rest');
+  const end = openEnd ? at.list.length : at.index + 1;
+  const gated: Span = { start: at.list[first]?.span.start ?? region.stmt.span.start, end: at.list[end - 1]?.span.end ?? region.stmt.span.end };
+  const values = valuesOf(context, region, gated);
+  const loops = insideLoop(region, base);
+  const flagged = new Set<number>();
+  for (let i = base; i < region.frames.length; i++) {
+    if (behind(region, i).length === 0) continue;
+    if (i > base || gates.some((gate) => gate.kind === 'exit' && gate.frame === base)) flagged.add(i);
+  }
+  const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged);
+  const results = values.travels.some((travel) => travel.result);
+  const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, flagged, loops, barrierAfter, capacity: facts.block.maxThreads };
+}
+
+function keptText(context: TransformContext, partition: Partition): string {
+  const line = context.unit.source.line(partition.at.span.start);
+  switch (partition.by) {
+    case 'loop': return `threads of a block run the loop on line ${line} for different numbers of rounds`;
+    case 'jump': return `some threads of the block ${partition.kind === 'exit' ? 'return' : 'jump'} on line ${line}`;
+    case 'branch': return `only some threads of the block come past line ${line}`;
+    case 'goto': return `a goto on line ${line} leads past it`;
+    case 'lambda': return 'it stands in a lambda';
+    case 'caller': return 'only some threads call the function';
+    default: {
+      const never: never = partition.by;
+      return never;
+    }
+  }
+}
+
+function insideLoop(region: Region, base: number): boolean {
+  return region.frames.slice(0, base + 1).some((frame) => frame.owner !== null && isLoop(frame.owner));
+}
+
+/** Statements in front of the region that come to stand inside braces, or already do: what they declare is not seen by the items. */
+function before(frame: Frame, index: number, from: number): readonly Stmt[] {
+  return frame.list.slice(from, index);
+}
+
+function hoist(context: TransformContext, region: Region, base: number, gates: readonly Gate[], values: Values, flagged: ReadonlySet<number>): Pick<BlockPlan, 'hoisted' | 'stuck'> {
+  if (gates.length === 0) return { hoisted: [], stuck: [] };
+  const first = gates[0];
+  const declared = new Map<Decl, DeclareStmt>();
+  region.frames.forEach((frame, i) => {
+    if (i < base) return;
+    for (const stmt of before(frame, frame.index, i === base ? first?.index ?? 0 : 0)) {
+      if (stmt.kind === 'declare') for (const decl of [...stmt.variables, ...stmt.types]) declared.set(decl, stmt);
+    }
+  });
+  const needed = new Map<DeclareStmt, Decl>();
+  for (const travel of values.travels) {
+    const stmt = declared.get(travel.decl);
+    if (stmt !== undefined && (travel.how === 'carry' || travel.result)) needed.set(stmt, travel.decl);
+  }
+  const own = new Set<Decl>(declared.keys());
+  for (const i of flagged) {
+    walkAll(behind(region, i), (node) => {
+      if (node.kind !== 'ref' || node.decl === null || !own.has(node.decl)) return;
+      const stmt = declared.get(node.decl);
+      if (stmt !== undefined) needed.set(stmt, node.decl);
+    });
+  }
+  const hoisted: Hoisted[] = [];
+  const stuck: { decl: Decl; text: string }[] = [];
+  for (const [stmt, decl] of [...needed].sort((a, b) => a[0].span.start - b[0].span.start)) {
+    const types = new Map<VariableDecl, string>();
+    for (const variable of stmt.variables) {
+      const type = fitToSplit(variable) ? spelledType(context, variable) : null;
+      if (type === null) stuck.push({ decl: variable, text: `the declaration of ${variable.name} cannot be parted from its initialiser` });
+      else if (clashes(context, variable)) stuck.push({ decl: variable, text: `the name ${variable.name} is used for something else in the kernel` });
+      else types.set(variable, type);
+    }
+    if (stmt.types.length > 0) stuck.push({ decl, text: `${decl.name} is declared together with a type` });
+    hoisted.push({ stmt, types });
+  }
+  return { hoisted, stuck };
+}
+
+/** `T v;`, `T v = e;`, `T v(e);` of a type that can be assigned. */
+function fitToSplit(variable: VariableDecl): boolean {
+  if (!isPrivate(variable) || variable.type.kind === 'array' || variable.type.kind === 'reference' || variable.opaqueInit || variable.type.volatile === true) return false;
+  if (sizeOf(variable.type) === null) return false;
+  if (variable.init === null) return variable.initStyle === 'none';
+  const init = strip(variable.init);
+  return variable.initStyle === 'equals' && init.kind !== 'init-list';
+}
+
+/** Another declaration of the name in the function, or a use of the name that means something else. */
+function clashes(context: TransformContext, variable: VariableDecl): boolean {
+  const { function: fn } = context.facts;
+  let found = fn.parameters.some((parameter) => parameter.name === variable.name);
+  if (fn.body !== null) {
+    walk(fn.body, (node) => {
+      if (node.kind === 'declare') found ||= node.variables.some((other) => other !== variable && other.name === variable.name) || node.types.some((other) => other.name === variable.name);
+      if (node.kind === 'range-for') found ||= node.variable.name === variable.name;
+      if (node.kind === 'ref' && node.name === variable.name && node.decl !== variable) found = true;
+      return !found;
+    });
+  }
+  return found;
+}
+
+/** Bytes of shared memory that the queue and the counts of the warps take. */
+export function sharedBytes(plan: BlockPlan): number {
+  const warps = Math.ceil(plan.capacity / 32);
+  const axes = new Set(plan.values.coordinates.map((node) => node.axis)).size;
+  return plan.values.travels.filter(queued).reduce((sum, travel) => sum + travel.size * plan.capacity, 0) + axes * 4 * plan.capacity + warps * 4;
+}
+
+/** Has an array of its own in shared memory. */
+export function queued(travel: Travel): boolean {
+  return travel.how === 'carry' || travel.result;
+}

@@ -1,0 +1,329 @@
+/**
+ * What an item needs when another thread than its owner runs it, and what it leaves behind for its owner.
+ *
+ *     float v = x[i];                v and i are read in the heavy part: they travel with the item
+ *     if (v > t) {
+ *         float h = v;               h is the item's own
+ *         for (…) h = f(h, i);
+ *         sum += h;                  sum travels there and back
+ *     }
+ *     y[i] = sum;
+ *
+ * A value that every thread of the block has anyway stays where it is. A value computed from those and from what travels by a few
+ * operations without memory is recomputed. All others are carried. Arrays of the owner and addresses of its variables can do neither.
+ */
+import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import { atLeast, type Variable } from '../../src/analysis/facts.js';
+import { structureOf } from '../../src/analysis/structure.js';
+import type { Span } from '../../src/source/types.js';
+import { strip, type CoordinateExpr, type Decl, type DeclareStmt, type RefExpr, type Stmt } from '../../src/syntax/tree.js';
+import { declaredIn } from '../lib/common-obligations.js';
+import { excerpt, lineOf } from '../lib/obligation.js';
+import type { TransformContext } from '../lib/types.js';
+import { isInside, walkAll, type Region } from './region.js';
+import { sizeOf, spelledType } from './region-types.js';
+
+/** A variable of the owner that the heavy part uses. */
+export interface Travel {
+  readonly decl: Variable;
+  /** C++ text of its type, without `const`. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `carry`: the owner's value goes along; `recompute`: its initialiser is evaluated again; `declare`: the heavy part sets it before it reads it. */
+  readonly how: 'carry' | 'recompute' | 'declare';
+  /** The owner uses what the heavy part made of it. */
+  readonly result: boolean;
+  /** For `recompute`: its declaration. */
+  readonly declaration: DeclareStmt | null;
+}
+
+/** Why something cannot travel. */
+export interface Trouble {
+  readonly id: 'index-map-complete' | 'recompute-stable' | 'thread-free' | 'names-resolve' | 'types-known';
+  readonly known: boolean;
+  readonly line: number;
+  readonly text: string;
+  readonly remedy: string | null;
+}
+
+export interface Values {
+  /** In the order of their declarations. */
+  readonly travels: readonly Travel[];
+  /** `threadIdx.x` and the like, read in the heavy part's own text: their owner's values must travel. */
+  readonly coordinates: readonly CoordinateExpr[];
+  readonly troubles: readonly Trouble[];
+}
+
+/** Instructions up to which arithmetic is done again rather than carried. */
+const CHEAP = 4;
+
+/**
+ * `gated` is the text that not every thread of the block runs (from the first gate on): a value made there is not there for all, even
+ * if all that have it agree.
+ */
+export function valuesOf(context: TransformContext, region: Region, gated: Span): Values {
+  return new Finder(context, region, gated).find();
+}
+
+class Finder {
+  private readonly heavy: readonly Stmt[];
+  private readonly own = new Set<Decl>();
+  private readonly troubles: Trouble[] = [];
+
+  constructor(private readonly context: TransformContext, private readonly region: Region, private readonly gated: Span) {
+    this.heavy = region.heavy.stmts;
+    for (const stmt of this.heavy) for (const decl of declaredIn(stmt)) this.own.add(decl);
+  }
+
+  find(): Values {
+    const uses = new Map<Variable, RefExpr[]>();
+    const coordinates: CoordinateExpr[] = [];
+    walkAll(this.heavy, (node) => {
+      if (isStmt(node)) return;
+      if (node.kind === 'coordinate' && node.base === 'threadIdx') coordinates.push(node);
+      if (node.kind === 'this') this.trouble('thread-free', node, 'the heavy part uses the object that the function is called on', null);
+      if (node.kind !== 'ref') return;
+      if (node.decl !== null && this.outOfSight(node.decl)) {
+        this.trouble('names-resolve', node, `${node.name} is declared where the items cannot see it`, `declare ${node.name} in front of the branches around`);
+      }
+      if (node.decl === null || this.own.has(node.decl) || !isPrivate(node.decl)) return;
+      const list = uses.get(node.decl);
+      if (list === undefined) uses.set(node.decl, [node]);
+      else list.push(node);
+    });
+    this.hiddenCoordinates(coordinates);
+    const travels = this.decide(uses);
+    return { travels, coordinates, troubles: this.troubles };
+  }
+
+  private trouble(id: Trouble['id'], node: Node, text: string, remedy: string | null, known = true): void {
+    this.troubles.push({ id, known, line: lineOf(this.context, node), text, remedy });
+  }
+
+  /** Coordinates that a macro writes cannot be replaced by their owner's. */
+  private hiddenCoordinates(coordinates: readonly CoordinateExpr[]): void {
+    for (const node of coordinates) {
+      for (let at: Node | null = this.context.facts.parent(node); at !== null; at = this.context.facts.parent(at)) {
+        if (at.kind === 'macro' || at.kind === 'macro-statement') {
+          this.trouble('thread-free', node, `${at.name} hides threadIdx: the items would take the number of the thread that runs them`, 'compute it into a variable in front of the branch');
+          return;
+        }
+      }
+      if (node.axis === null) this.trouble('thread-free', node, 'the heavy part takes threadIdx as a whole', 'use its components');
+    }
+  }
+
+  /** Shared arrays, types and static variables declared inside the gated text: the items stand outside of it. */
+  private outOfSight(decl: Decl): boolean {
+    if (this.own.has(decl) || isPrivate(decl) || decl.file !== this.context.unit.source.realPath) return false;
+    return decl.span.start >= this.gated.start && decl.span.end <= this.gated.end;
+  }
+
+  private decide(uses: ReadonlyMap<Variable, readonly RefExpr[]>): readonly Travel[] {
+    const { facts } = this.context;
+    const assigned = new Set<Variable>();
+    for (const stmt of this.heavy) for (const decl of facts.effects(stmt).assigns) assigned.add(decl);
+    const last = this.heavy.at(-1) ?? this.region.stmt;
+    const after = this.region.form === 'arm' || this.region.holds ? this.region.stmt : last;
+    const kept: Variable[] = [];
+    const pending: Variable[] = [];
+    for (const [decl, refs] of uses) {
+      if (!assigned.has(decl) && this.everyThreadHas(decl, refs)) kept.push(decl);
+      else pending.push(decl);
+    }
+    const travels = new Map<Variable, Travel>();
+    // What must be carried in any case first: what is recomputed may rest on it.
+    const open: Variable[] = [];
+    for (const decl of pending.sort((a, b) => a.span.start - b.span.start)) {
+      const refs = uses.get(decl) ?? [];
+      if (this.keptAddress(decl)) continue;
+      const declaration = this.singleDefinition(decl);
+      if (decl.type.kind === 'reference' || (declaration !== null && !assigned.has(decl))) { open.push(decl); continue; }
+      const result = assigned.has(decl) && facts.liveAfter(decl, after);
+      this.carry(decl, refs, assigned.has(decl), result, travels);
+    }
+    const firstPass = open.filter((decl) => !this.depends(decl, new Set([...kept, ...travels.keys()])));
+    for (const decl of open) {
+      const known = new Set([...kept, ...travels.keys(), ...firstPass.filter((other) => other !== decl && other.span.start < decl.span.start)]);
+      if (!firstPass.includes(decl) && this.recompute(decl, known, travels)) continue;
+      if (this.recompute(decl, new Set([...kept, ...travels.keys()]), travels)) continue;
+      if (decl.type.kind === 'reference') {
+        this.trouble('recompute-stable', decl.kind === 'variable' && decl.init !== null ? decl.init : this.region.stmt, `the reference ${decl.name} cannot be bound again to the same object`, `use the object itself in place of ${decl.name}`);
+        continue;
+      }
+      this.carry(decl, uses.get(decl) ?? [], false, false, travels);
+    }
+    return [...travels.values()].sort((a, b) => a.decl.span.start - b.decl.span.start);
+  }
+
+  private carry(decl: Variable, refs: readonly RefExpr[], written: boolean, result: boolean, into: Map<Variable, Travel>): void {
+    if (decl.type.kind === 'array') {
+      this.trouble('index-map-complete', refs[0] ?? this.region.stmt, `the array ${decl.name} belongs to the thread that owns the item`, `keep ${decl.name} in shared memory, or fill it inside the branch`);
+      return;
+    }
+    const type = spelledType(this.context, decl);
+    const size = sizeOf(decl.type);
+    if (type === null || size === null) {
+      this.trouble('types-known', refs[0] ?? this.region.stmt, `${decl.name} has a type that cannot be kept in shared memory`, null, false);
+      return;
+    }
+    const needed = this.readFirst(decl, refs) || (result && !this.surelyAssigned(decl) && this.hasValue(decl));
+    into.set(decl, { decl, type, size, how: needed ? 'carry' : 'declare', result: written && result, declaration: null });
+  }
+
+  /** Every thread of the block has this value: no need to carry it. */
+  private everyThreadHas(decl: Variable, refs: readonly RefExpr[]): boolean {
+    const { facts } = this.context;
+    const { body } = facts.function;
+    if (body === null || decl.type.kind === 'reference' || decl.type.kind === 'array') return false;
+    const written = facts.assignments(decl, body).filter((definition) => definition.kind !== 'declaration');
+    if (decl.kind === 'parameter' && written.length === 0) return true;
+    if (facts.addressTaken(decl) || within(decl.span, this.gated)) return false;
+    if (written.some((definition) => 'node' in definition && within(definition.node.span, this.gated))) return false;
+    return refs.every((ref) => {
+      const verdict = facts.scope(ref);
+      return verdict.known && atLeast(verdict.value, 'block') && verdict.under.length === 0;
+    });
+  }
+
+  /** The declaration of a variable that is given its value there and nowhere else. */
+  private singleDefinition(decl: Variable): DeclareStmt | null {
+    const { facts } = this.context;
+    const { body } = facts.function;
+    if (body === null || decl.kind !== 'variable' || decl.init === null || decl.opaqueInit) return null;
+    if (facts.assignments(decl, body).some((definition) => definition.kind !== 'declaration')) return null;
+    let found: DeclareStmt | null = null;
+    walk(body, (node) => {
+      if (node.kind === 'declare' && node.variables.includes(decl)) found = node;
+      return found === null;
+    });
+    return found;
+  }
+
+  /** Does the initialiser rest on more than `known`? */
+  private depends(decl: Variable, known: ReadonlySet<Variable>): boolean {
+    if (decl.kind !== 'variable' || decl.init === null) return true;
+    let foreign = false;
+    walk(decl.init, (node) => {
+      if (node.kind === 'lambda' || node.kind === 'opaque' || node.kind === 'this' || isStmt(node)) foreign = true;
+      else if (node.kind === 'coordinate' && node.base === 'threadIdx') foreign = true;
+      else if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl) && !known.has(node.decl)) foreign = true;
+      return !foreign;
+    });
+    return foreign;
+  }
+
+  /** Evaluates the initialiser again in the item, if that is cheaper than carrying and gives the same value. */
+  private recompute(decl: Variable, known: ReadonlySet<Variable>, into: Map<Variable, Travel>): boolean {
+    const { facts } = this.context;
+    const declaration = this.singleDefinition(decl);
+    if (decl.kind !== 'variable' || decl.init === null || declaration === null || declaration.variables.length !== 1) return false;
+    if (this.depends(decl, known)) return false;
+    // What it rests on must still have the value that it had then.
+    let moved = false;
+    walk(decl.init, (node) => {
+      if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl) && this.changesAfter(node.decl, decl)) moved = true;
+      return !moved;
+    });
+    if (moved) return false;
+    const effects = facts.effects(decl.init);
+    const bound = decl.type.kind === 'reference';
+    if (effects.accesses.length > 0 || effects.assigns.size > 0 || effects.atomics.length + effects.collectives.length + effects.barriers.length > 0) return false;
+    if (effects.unknownCalls.length + effects.opaque.length + effects.asm.length + effects.visible.length > 0) return false;
+    if (!bound && facts.cost(decl.init).instructions > CHEAP) return false;
+    const type = bound ? '' : spelledType(this.context, decl);
+    if (type === null) return false;
+    into.set(decl, { decl, type, size: 0, how: 'recompute', result: false, declaration });
+    return true;
+  }
+
+  /** Is `operand` assigned anywhere but in its own declaration? Then the value at the declaration of `decl` may be another than the item's. */
+  private changesAfter(operand: Variable, decl: Variable): boolean {
+    const { facts } = this.context;
+    const { body } = facts.function;
+    if (body === null || operand === decl || facts.addressTaken(operand)) return true;
+    return facts.assignments(operand, body).some((definition) => definition.kind !== 'declaration' && definition.kind !== 'parameter');
+  }
+
+  /** Does the heavy part read the variable with a value from outside? */
+  private readFirst(decl: Variable, refs: readonly RefExpr[]): boolean {
+    return refs.some((ref) => {
+      if (this.isTarget(ref)) return false;
+      const definitions = this.context.facts.definitions(ref);
+      if (definitions.length === 0) return true;
+      return definitions.some((definition) => {
+        if (definition.kind === 'parameter') return true;
+        if (definition.kind === 'declaration') return !uninitialised(definition.decl);
+        return !isInside(definition.node, this.heavy);
+      });
+    }) || this.isTouchedElsewhere(decl);
+  }
+
+  /** References and addresses make reads that no name shows. */
+  private isTouchedElsewhere(decl: Variable): boolean {
+    return this.context.facts.addressTaken(decl) && this.hasValue(decl);
+  }
+
+  /** The whole variable on the left of `=`. */
+  private isTarget(ref: RefExpr): boolean {
+    let at: Node = ref;
+    let up = this.context.facts.parent(ref);
+    while (up !== null && (up.kind === 'paren' || up.kind === 'macro')) {
+      at = up;
+      up = this.context.facts.parent(up);
+    }
+    return up !== null && up.kind === 'assign' && up.op === null && up.target === at;
+  }
+
+  private surelyAssigned(decl: Variable): boolean {
+    const { facts } = this.context;
+    if (this.heavy.some((stmt) => facts.effects(stmt).exits.length > 0)) return false;
+    return this.heavy.some((stmt) => {
+      if (stmt.kind !== 'expression') return false;
+      const expr = strip(stmt.expression);
+      if (expr.kind !== 'assign' || expr.op !== null) return false;
+      const target = strip(expr.target);
+      return target.kind === 'ref' && target.decl === decl;
+    });
+  }
+
+  /** Has anything in front of the region given the variable a value? */
+  private hasValue(decl: Variable): boolean {
+    const { facts } = this.context;
+    const { body } = facts.function;
+    if (decl.kind === 'parameter' || !uninitialised(decl) || body === null) return true;
+    return facts.assignments(decl, body).some((definition) => 'node' in definition && !isInside(definition.node, this.heavy));
+  }
+
+  /** An address of the variable that outlives the expression it stands in: who uses it cannot be told. */
+  private keptAddress(decl: Variable): boolean {
+    const structure = structureOf(this.context.facts.function);
+    const alias = [...structure.aliases].some(([name, root]) => root.decl === decl && !this.own.has(name));
+    if (!structure.escaped.has(decl) && !alias) return false;
+    this.trouble('thread-free', decl.kind === 'variable' && decl.init !== null ? decl.init : this.region.stmt, `the address of ${decl.name} is kept, so that what is done with it cannot move to another thread`, `copy ${decl.name} into a variable of its own inside the branch`);
+    return true;
+  }
+}
+
+function within(inner: Span, outer: Span): boolean {
+  return inner.start >= outer.start && inner.end <= outer.end;
+}
+
+/** An automatic variable or parameter: each thread has its own. */
+export function isPrivate(decl: Decl): decl is Variable {
+  if (decl.kind === 'parameter') return true;
+  return decl.kind === 'variable' && decl.space === 'local' && decl.storage === 'automatic' && !decl.constexpr;
+}
+
+function uninitialised(decl: Variable): boolean {
+  return decl.kind === 'variable' && decl.init === null && decl.initStyle === 'none' && !decl.opaqueInit
+    && decl.type.kind !== 'record' && decl.type.kind !== 'array' && decl.type.kind !== 'reference';
+}
+
+/** For messages. */
+export function travelWords(context: TransformContext, travels: readonly Travel[]): string {
+  const names = travels.filter((travel) => travel.how === 'carry').map((travel) => travel.decl.name);
+  const again = travels.filter((travel) => travel.how === 'recompute').map((travel) => excerpt(context.unit.source, travel.decl));
+  return `${names.length === 0 ? 'nothing is carried' : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} carried`}${again.length === 0 ? '' : `; computed again: ${again.join(', ')}`}`;
+}
