@@ -1,0 +1,231 @@
+/**
+ * The item of a thread: its number in the whole grid, from which every coordinate can be had back.
+ *
+ *     one axis    item = blockIdx.x * blockDim.x + threadIdx.x
+ *     two axes    item = y * (gridDim.x * blockDim.x) + x,  with x and y the same sums along each axis
+ *
+ * Two threads never share a number, so every item is done once, whatever the kernel indexes by. The kernel over the list has blocks of the same
+ * shape, so `blockDim` keeps its meaning there; the other coordinates are written in terms of the item.
+ */
+import { walk, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import { hostDimensions } from '../../src/analysis/host-constants.js';
+import { gridFact } from '../../src/analysis/launch-facts.js';
+import type { Values } from '../../src/analysis/integer-values.js';
+import { isStmt } from '../../src/analysis/children.js';
+import type { CoordinateExpr, Expr, FunctionDecl, VariableDecl } from '../../src/syntax/tree.js';
+import { strip } from '../../src/syntax/tree.js';
+import type { Replacement } from '../lib/text.js';
+
+export type Axis = 'x' | 'y';
+
+export interface ItemIndex {
+  readonly axes: 1 | 2;
+  /** Type of an item in the list. */
+  readonly item: 'unsigned' | 'unsigned long long';
+  /** Type of the number of items, and of what counts up to it. */
+  readonly count: 'unsigned' | 'unsigned long long';
+  /** Why the types are wide enough. */
+  readonly bound: { readonly text: string; readonly under: 'index-range' | null };
+}
+
+/** Axes beyond x that the kernel or what it calls looks at. */
+export function usesAxis(kernel: FunctionDecl, axis: 'y' | 'z'): boolean {
+  let found = false;
+  forEachCoordinate(kernel, (node) => { if (node.axis === axis || (node.axis === null && node.base !== 'warpSize')) found = true; });
+  return found;
+}
+
+function forEachCoordinate(kernel: FunctionDecl, visit: (node: CoordinateExpr, where: FunctionDecl) => void): void {
+  const seen = new Set<FunctionDecl>([kernel]);
+  const work = [kernel];
+  for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
+    const where = fn;
+    if (fn.body === null) continue;
+    walk(fn.body, (node) => {
+      if (node.kind === 'coordinate') visit(node, where);
+      for (const callee of calleesOf(node)) if (!seen.has(callee)) { seen.add(callee); work.push(callee); }
+    });
+  }
+}
+
+function calleesOf(node: Node): readonly FunctionDecl[] {
+  return node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method') ? node.callee.candidates : [];
+}
+
+/** A coordinate in a device function that the nodes call, which could not be written anew there; null if there is none. */
+export function coordinateInCallees(nodes: readonly Node[]): { readonly call: Node; readonly name: string } | null {
+  let found: { readonly call: Node; readonly name: string } | null = null;
+  for (const root of nodes) {
+    walk(root, (node) => {
+      for (const callee of calleesOf(node)) {
+        forEachCoordinate(callee, (inner) => { if (inner.base !== 'blockDim' && inner.base !== 'warpSize') found ??= { call: node, name: callee.name }; });
+      }
+    });
+  }
+  return found;
+}
+
+/** Whether every launch has grids and blocks of at most so many axes; null if one does not tell. */
+export function launchAxes(facts: FunctionFacts): { readonly most: 1 | 2 | 3 | null; readonly line: number | null; readonly file: string | null } {
+  let most: 1 | 2 | 3 = 1;
+  for (const launch of facts.launches) {
+    const place = { function: launch.function, offset: launch.span.start };
+    for (const expr of [launch.grid, launch.block]) {
+      const sides = hostDimensions(expr, place);
+      const y = isOne(sides.y);
+      const z = isOne(sides.z);
+      const fromFact = expr === launch.block && facts.block.oneDimensional;
+      if (fromFact) continue;
+      if (!z) {
+        const line = facts.program.units.get(launch.file)?.source.line(launch.span.start) ?? null;
+        if (sides.z === null) return { most: null, line, file: launch.file };
+        most = 3;
+      } else if (!y) {
+        if (sides.y === null && most < 2) most = 2;
+        if (most < 2) most = 2;
+      }
+    }
+  }
+  return { most, line: null, file: null };
+}
+
+function isOne(values: Values | null): boolean {
+  return values !== null && values.every((value) => value.value === 1n);
+}
+
+/** Types for items and their number. */
+export function itemIndex(facts: FunctionFacts, axes: 1 | 2): ItemIndex {
+  const grid = gridFact(facts.function, facts.program, {}).value;
+  const block = facts.block.value;
+  if (grid !== null && block !== null) {
+    const total = grid.x * grid.y * grid.z * block.x * block.y * block.z;
+    if (total < 2 ** 31) return { axes, item: 'unsigned', count: 'unsigned', bound: { text: `there are ${total} threads`, under: null } };
+  }
+  if (axes === 1) {
+    const own = ownIndex(facts);
+    if (own !== null && own.bits === 32) {
+      return own.signed
+        ? { axes, item: 'unsigned', count: 'unsigned', bound: { text: `${own.name} numbers all threads in 31 bits`, under: 'index-range' } }
+        : { axes, item: 'unsigned', count: 'unsigned long long', bound: { text: `${own.name} numbers all threads in 32 bits`, under: 'index-range' } };
+    }
+  }
+  return { axes, item: 'unsigned long long', count: 'unsigned long long', bound: { text: 'items are counted in 64 bits', under: null } };
+}
+
+/** The variable that the kernel itself keeps the number in, and its integer type. */
+function ownIndex(facts: FunctionFacts): { readonly name: string; readonly bits: number; readonly signed: boolean } | null {
+  let found: { name: string; bits: number; signed: boolean } | null = null;
+  const { body } = facts.function;
+  if (body === null) return null;
+  walk(body, (node) => {
+    if (found !== null) return false;
+    if (node.kind === 'declare') {
+      for (const variable of node.variables) {
+        if (variable.init === null || variable.type.kind !== 'int') continue;
+        if (axisOf(facts, variable.init) === 'x') found ??= { name: variable.name, bits: variable.type.bits, signed: variable.type.signed };
+      }
+    }
+    return true;
+  });
+  return found;
+}
+
+/** A variable that holds the item's number for good, so that it can be named in its place: it is set once, to `blockIdx.x * blockDim.x + threadIdx.x`. */
+export function isIndexVariable(facts: FunctionFacts, decl: VariableDecl): boolean {
+  if (decl.init === null || decl.type.kind !== 'int' || decl.type.bits < 32 || axisOf(facts, decl.init) !== 'x') return false;
+  const { body } = facts.function;
+  return body !== null && !facts.addressTaken(decl) && facts.assignments(decl, body).every((definition) => definition.kind === 'declaration');
+}
+
+/** The axis along which an expression numbers the threads of the grid: `blockIdx.a * blockDim.a + threadIdx.a`; null if it does not. */
+export function axisOf(facts: FunctionFacts, expr: Expr): Axis | null {
+  const form = facts.affine(expr);
+  if (form === null || form.terms.length !== 2) return null;
+  for (const axis of ['x', 'y'] as const) {
+    let thread = false;
+    let block = false;
+    const side = facts.block.value?.[axis] ?? null;
+    for (const { coefficient, atoms } of form.terms) {
+      const names = atoms.map((atom) => coordinateName(atom.expr)).sort();
+      if (names.length === 1 && names[0] === `threadIdx.${axis}` && coefficient === 1n) thread = true;
+      else if (names.length === 1 && names[0] === `blockIdx.${axis}` && side !== null && coefficient === BigInt(side)) block = true;
+      else if (names.length === 2 && names[0] === `blockDim.${axis}` && names[1] === `blockIdx.${axis}` && coefficient === 1n) block = true;
+    }
+    if (thread && block) return axis;
+  }
+  return null;
+}
+
+function coordinateName(expr: Expr): string | null {
+  const inner = strip(expr);
+  return inner.kind === 'coordinate' && inner.axis !== null ? `${inner.base}.${inner.axis}` : null;
+}
+
+/** How the coordinates are written in the kernel over the list. */
+export interface CoordinateTexts {
+  /** The item, as one name or primary expression. */
+  readonly item: string;
+  readonly axes: 1 | 2;
+  /** For two axes: threads along x in the whole grid. */
+  readonly width: string | null;
+}
+
+export interface Rewriting {
+  readonly replacements: readonly Replacement[];
+  /** A coordinate that cannot be written there. */
+  readonly problem: { readonly node: Node; readonly text: string } | null;
+}
+
+/** Replacements for all coordinates in the nodes. */
+export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[], texts: CoordinateTexts): Rewriting {
+  const replacements: Replacement[] = [];
+  let problem: Rewriting['problem'] = null;
+  const put = (node: Expr, text: string, whole: boolean): void => {
+    const parent = facts.parent(node);
+    const type = node.type.kind === 'int' ? node.type : null;
+    const cast = type === null || (type.bits === 32 && !type.signed && texts.item !== '') ? '' : `(${type.bits === 64 ? (type.signed ? 'long long' : 'unsigned long long') : 'int'})`;
+    const alone = parent === null || (isStmt(parent) && parent.kind === 'declare') || parent.kind === 'paren' || (parent.kind === 'assign' && parent.value === node);
+    const grouped = cast !== '' && !whole ? `${cast}(${text})` : `${cast}${text}`;
+    replacements.push({ span: node.span, text: alone && cast === '' ? text : whole ? grouped : cast !== '' ? grouped : `(${text})` });
+  };
+  const alongAxis = (axis: Axis): { text: string; whole: boolean } => {
+    if (texts.axes === 1 || texts.width === null) return { text: texts.item, whole: true };
+    return { text: axis === 'x' ? `${texts.item} % ${texts.width}` : `${texts.item} / ${texts.width}`, whole: false };
+  };
+  const visit = (node: Node): void => {
+    walk(node, (inner) => {
+      if (problem !== null) return false;
+      if (isStmt(inner)) return true;
+      if (inner.kind === 'macro') {
+        const axis = axisOf(facts, inner);
+        if (axis !== null && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
+        const hidden = hiddenCoordinate(inner);
+        if (hidden !== null) problem = { node: inner, text: `the macro ${inner.name} hides ${hidden}` };
+        return false;
+      }
+      if (inner.kind === 'binary' && inner.op === '+') {
+        const axis = axisOf(facts, inner);
+        if (axis !== null && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
+      }
+      if (inner.kind !== 'coordinate') return true;
+      const { base, axis } = inner;
+      if (base === 'blockDim' || base === 'warpSize') return false;
+      if (base === 'gridDim') { problem = { node: inner, text: 'gridDim is another one in the kernel over the list' }; return false; }
+      if (axis === null) { problem = { node: inner, text: `${base} is used as a whole` }; return false; }
+      if (axis === 'z' || (axis === 'y' && texts.axes === 1)) { put(inner, '0u', true); return false; }
+      const number = alongAxis(axis);
+      const inside = number.whole ? number.text : `(${number.text})`;
+      put(inner, `${inside} ${base === 'threadIdx' ? '%' : '/'} blockDim.${axis}`, false);
+      return false;
+    });
+  };
+  for (const node of nodes) visit(node);
+  return { replacements, problem };
+}
+
+function hiddenCoordinate(expr: Expr): string | null {
+  let found: string | null = null;
+  walk(expr, (node) => { if (node.kind === 'coordinate' && node.base !== 'blockDim' && node.base !== 'warpSize') found ??= node.base; });
+  return found;
+}
