@@ -149,13 +149,13 @@ function itemText(context: TransformContext, plan: GridPlan): string {
   const { facts } = context;
   for (const stmt of [...plan.shape.before.flat()].reverse()) {
     if (stmt.kind !== 'declare' || plan.index.axes !== 1) continue;
-    for (const variable of stmt.variables) if (isIndexVariable(facts, variable) && isVisible(context, plan, variable.name)) return variable.name;
+    for (const variable of stmt.variables) if (isIndexVariable(facts, variable) && isVisible(plan, variable.name)) return variable.name;
   }
   return itemSum(plan);
 }
 
 /** No block inside declares the name again. */
-function isVisible(context: TransformContext, plan: GridPlan, name: string): boolean {
+function isVisible(plan: GridPlan, name: string): boolean {
   return plan.shape.before.flat().filter((stmt) => stmt.kind === 'declare' && [...stmt.variables, ...stmt.types].some((decl) => decl.name === name)).length === 1;
 }
 
@@ -252,18 +252,18 @@ function listKernel(context: TransformContext, plan: GridPlan, style: KernelStyl
 function heavyKernels(context: TransformContext, plan: GridPlan, style: KernelStyle): string {
   const { index, names } = plan;
   const all = names.all;
-  const { carried, items, count, width } = parametersOf(plan);
+  const { carried, items, count, grid } = parametersOf(plan);
   const kernel = context.facts.function;
   const in1 = style.base + style.unit;
   const in2 = in1 + style.unit;
   const k = style.keywordSpace;
-  const extra = [...carried.map((parameter) => parameter.read), ...(width === null ? [] : [width.read])];
+  const extra = [...carried.map((parameter) => parameter.read), ...grid.map((one) => one.read)];
   const parts: string[] = [];
   let inner: readonly string[];
   if (plan.itemFunction) {
     const head = `${templateText(context)}static __device__ void ${all.itemFunction}${parametersText(context, [`${index.item} ${all.item}`, ...extra])}`;
     parts.push(`${style.base}// The heavy part of one item.\n${style.base}${functionText(style, head, itemLines(context, plan, style, in1, all.item))}`);
-    const args = [...kernel.parameters.map((parameter) => parameter.name), `${all.items}[${all.at}]`, ...names.carried, ...(width === null ? [] : [all.width])];
+    const args = [...kernel.parameters.map((parameter) => parameter.name), `${all.items}[${all.at}]`, ...names.carried, ...grid.map((one) => one.name)];
     inner = [`${in2}${all.itemFunction}${templateArguments(context)}(${args.join(', ')});`];
   } else {
     inner = itemLines(context, plan, style, in2, null);
@@ -284,12 +284,14 @@ function itemLines(context: TransformContext, plan: GridPlan, style: KernelStyle
   const { index, names, shape, slice } = plan;
   const all = names.all;
   const roots: readonly Node[] = [...slice.statements, ...shape.heavy, ...shape.tail.flat()];
-  const probe = rewriteCoordinates(facts, roots, { item: all.item, axes: index.axes, width: all.width }).replacements;
-  const direct = given === null && index.axes === 1 && slice.carried.length === 0 && probe.length === 1 && probe[0]?.text === all.item;
-  const replacements: Replacement[] = [...rewriteCoordinates(facts, roots, { item: direct ? `${all.items}[${all.at}]` : all.item, axes: index.axes, width: all.width }).replacements];
+  const texts = { axes: index.axes, width: all.width, blocks: { x: all.blocksX, y: all.blocksY } };
+  const probe = rewriteCoordinates(facts, roots, { ...texts, item: all.item }).replacements;
+  const asking = probe.filter((one) => one.text.includes(all.item));
+  const direct = given === null && index.axes === 1 && slice.carried.length === 0 && asking.length === 1 && asking[0]?.text === all.item;
+  const replacements: Replacement[] = [...rewriteCoordinates(facts, roots, { ...texts, item: direct ? `${all.items}[${all.at}]` : all.item }).replacements];
   if (given === null) for (const stmt of returnsIn(roots)) replacements.push({ span: stmt.span, text: 'continue;' });
   const lines: string[] = [];
-  if (given === null && !direct && (probe.length > 0 || slice.carried.length > 0)) lines.push(`${indent}const ${index.item} ${all.item} = ${all.items}[${all.at}];`);
+  if (given === null && !direct && (asking.length > 0 || slice.carried.length > 0)) lines.push(`${indent}const ${index.item} ${all.item} = ${all.items}[${all.at}];`);
   slice.carried.forEach(({ decl }, i) => { lines.push(`${indent}${carriedType(decl.type) ?? ''} ${decl.name} = ${names.carried[i] ?? ''}[${all.item}];`); });
   const put = (span: Span, depth: string): void => { lines.push(depth + copyText(source, span, { from: indentAt(source, span.start), to: depth }, within(replacements, span))); };
   for (const stmt of slice.statements) put(extentOf(source, stmt), indent);

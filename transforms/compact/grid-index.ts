@@ -169,6 +169,8 @@ export interface CoordinateTexts {
   readonly axes: 1 | 2;
   /** For two axes: threads along x in the whole grid. */
   readonly width: string | null;
+  /** Sides of the original grid. */
+  readonly blocks: { readonly x: string; readonly y: string };
 }
 
 export interface Rewriting {
@@ -211,9 +213,9 @@ export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[],
       if (inner.kind !== 'coordinate') return true;
       const { base, axis } = inner;
       if (base === 'blockDim' || base === 'warpSize') return false;
-      if (base === 'gridDim') { problem = { node: inner, text: 'gridDim is another one in the kernel over the list' }; return false; }
       if (axis === null) { problem = { node: inner, text: `${base} is used as a whole` }; return false; }
-      if (axis === 'z' || (axis === 'y' && texts.axes === 1)) { put(inner, '0u', true); return false; }
+      if (base === 'gridDim' && axis !== 'z') { put(inner, texts.blocks[axis], true); return false; }
+      if (axis === 'z' || (axis === 'y' && texts.axes === 1)) { put(inner, base === 'gridDim' ? '1u' : '0u', true); return false; }
       const number = alongAxis(axis);
       const inside = number.whole ? number.text : `(${number.text})`;
       put(inner, `${inside} ${base === 'threadIdx' ? '%' : '/'} blockDim.${axis}`, false);
@@ -222,6 +224,13 @@ export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[],
   };
   for (const node of nodes) visit(node);
   return { replacements, problem };
+}
+
+/** Sides of the original grid that the nodes ask for. */
+export function asksForGrid(nodes: readonly Node[]): ReadonlySet<Axis> {
+  const found = new Set<Axis>();
+  for (const node of nodes) walk(node, (inner) => { if (inner.kind === 'coordinate' && inner.base === 'gridDim' && (inner.axis === 'x' || inner.axis === 'y')) found.add(inner.axis); });
+  return found;
 }
 
 function hiddenCoordinate(expr: Expr): string | null {

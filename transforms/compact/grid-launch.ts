@@ -12,32 +12,40 @@ export interface GridParameters {
   readonly items: NewText;
   readonly count: NewText;
   readonly flags: NewText;
-  readonly width: NewText | null;
+  /** What the kernel over the list must know of the original grid, with what the launch passes for it. */
+  readonly grid: readonly (NewText & { readonly name: string; readonly value: string })[];
 }
 
 /** Blocks of the kernel over the list: enough for every multiprocessor of a large device to be full twice. */
 const MOST_BLOCKS = 2048;
 
-export function parametersOf({ index, names, slice }: GridPlan): GridParameters {
+function side(name: string, value: string): GridParameters['grid'][number] {
+  return { name, value, written: `unsigned ${name}`, read: `unsigned ${name}` };
+}
+
+export function parametersOf({ index, names, slice, gridSides }: GridPlan): GridParameters {
   const pointer = (element: string, name: string): NewText => ({ written: `${element} *${name}`, read: `const ${element} *__restrict__ ${name}` });
   return {
     carried: slice.carried.map(({ decl }, i) => pointer(carriedType(decl.type) ?? 'int', names.carried[i] ?? '')),
     items: pointer(index.item, names.all.items),
     count: pointer(index.count, names.all.count),
     flags: pointer('unsigned char', names.all.flags),
-    width: index.axes === 1 ? null : { written: `unsigned ${names.all.width}`, read: `unsigned ${names.all.width}` },
+    grid: [
+      ...(index.axes === 1 ? [] : [side(names.all.width, 'gridDim.x * blockDim.x')]),
+      ...gridSides.map((axis) => (axis === 'x' ? side(names.all.blocksX, 'gridDim.x') : side(names.all.blocksY, 'gridDim.y'))),
+    ],
   };
 }
 
 /** Parameters of the new kernels, for declarations and instantiations that follow. */
 export function newKernels(context: TransformContext, plan: GridPlan): readonly NewKernel[] {
-  const { carried, items, count, flags, width } = parametersOf(plan);
+  const { carried, items, count, flags, grid } = parametersOf(plan);
   const kept = context.facts.function.parameters.map((parameter) => ({ kind: 'kept' as const, index: parameter.index }));
   const added = (texts: readonly string[]): NewKernel['parameters'] => [...kept, ...texts.map((text) => ({ kind: 'new' as const, text }))];
   const first = plan.order === 'free' ? [items.written, count.written] : [flags.written];
   return [
     { name: plan.names.all.first, parameters: added([...carried.map((one) => one.written), ...first]) },
-    { name: plan.names.all.heavy, parameters: added([...carried.map((one) => one.read), ...(width === null ? [] : [width.read]), items.read, count.read]) },
+    { name: plan.names.all.heavy, parameters: added([...carried.map((one) => one.read), ...grid.map((one) => one.read), items.read, count.read]) },
   ];
 }
 
@@ -62,7 +70,7 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
     { kind: 'value', name: grid, type: 'unsigned', value: blocks },
     {
       kind: 'kernel', kernel: all.heavy, grid, block: 'blockDim',
-      arguments: [...own, ...names.carried, ...(index.axes === 1 ? [] : ['gridDim.x * blockDim.x']), all.items, all.count], unless: null,
+      arguments: [...own, ...names.carried, ...parametersOf(plan).grid.map((one) => one.value), all.items, all.count], unless: null,
     },
   );
   return { steps };

@@ -8,7 +8,7 @@ import { contractionStable, copySafe, namesFree, noDirectiveAcross, noGoto, notI
 import { keepsOriginal, launchObligations, launchSites } from '../lib/launch-sites.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import { coordinateInCallees, itemIndex, launchAxes, rewriteCoordinates, usesAxis, type ItemIndex } from './grid-index.js';
+import { asksForGrid, coordinateInCallees, itemIndex, launchAxes, rewriteCoordinates, usesAxis, type Axis, type ItemIndex } from './grid-index.js';
 import { decidingAtomic, effectsOfAll, exchange, orderedAtomic, synchronises, unstableLoad } from './grid-memory.js';
 import { namesFor, type GridNames } from './grid-names.js';
 import { continuation, passRoots, returnsIn, type GridShape } from './grid-shape.js';
@@ -27,6 +27,8 @@ export interface GridPlan {
   readonly keepOriginal: boolean;
   /** What the kernel over the list does with one item is a function of its own: a `return` in a loop ends the item, not the loop. */
   readonly itemFunction: boolean;
+  /** Sides of the original grid that the list's kernel asks for: they are passed to it. */
+  readonly gridSides: readonly Axis[];
 }
 
 export interface GridDecision {
@@ -56,7 +58,7 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const last = continuation(shape);
   const nested = returnsIn(last).some((stmt) => standsInLoop(facts, stmt, last));
   const plan: GridPlan = {
-    shape, order, slice, index, names: namesFor(context, order, slice, axes), keepOriginal: keepsOriginal(context, sites), itemFunction: nested,
+    shape, order, slice, index, names: namesFor(context, slice), keepOriginal: keepsOriginal(context, sites), itemFunction: nested, gridSides: [...asksForGrid([...slice.statements, ...last])].sort(),
   };
   return { plan, obligations: obligationsOf(context, plan, whole) };
 }
@@ -87,7 +89,7 @@ function obligationsOf(context: TransformContext, plan: GridPlan, whole: Effects
     noGoto(context),
     noDirectiveAcross(context, kernel.span),
     notInMacro(context, [...list, ...returnsIn([body]), shape.branch]),
-    namesFree(context, Object.values(plan.names.all), branchLine),
+    namesFree(context, [plan.names.all.first, plan.names.all.heavy], branchLine),
     namesApart(context, plan),
     copySafe(context, [...slice.statements, ...shape.tail.flat(), ...(plan.keepOriginal ? [body] : [])]),
     contractionStable(context, body),
@@ -143,7 +145,7 @@ function indexMapComplete(context: TransformContext, { index, names }: GridPlan,
   }
   const callee = coordinateInCallees(list);
   if (callee !== null) return refuted(id, lineOf(context, callee.call), `${callee.name} looks at the thread’s coordinates, which are others in the kernel over the list`, `pass the index to ${callee.name}`);
-  const { problem } = rewriteCoordinates(facts, list, { item: names.all.item, axes: index.axes, width: names.all.width });
+  const { problem } = rewriteCoordinates(facts, list, { item: names.all.item, axes: index.axes, width: names.all.width, blocks: { x: names.all.blocksX, y: names.all.blocksY } });
   if (problem !== null) return refuted(id, lineOf(context, problem.node), problem.text, 'compute it before the branch');
   const text = `an item is the number of its thread in the grid${index.axes === 2 ? ', row by row' : ''}; no two threads share one, and every coordinate can be had back from it; ${index.bound.text}`;
   return index.bound.under === null ? proved(id, line, text) : assumed(id, index.bound.under, line, text);
@@ -159,10 +161,9 @@ function recomputeStable(context: TransformContext, { slice, shape }: GridPlan):
     if (effects.assigns.size > 0) return refuted(id, lineOf(context, guard), `${excerpt(context.unit.source, guard.condition)} changes a variable`, 'change it before the branch');
   }
   for (const { decl, why, line: at } of slice.carried) {
-    if (carriedType(decl.type) === null || facts.addressTaken(decl)) {
+    if (carriedType(decl.type) === null) {
       return refuted(id, at, `${decl.name} is needed by the heavy part and can neither be computed again (${why}) nor carried (no arithmetic type)`, `keep what is needed of ${decl.name} in variables of arithmetic types`);
     }
-    if (facts.addressTaken(decl)) return refuted(id, at, `the address of ${decl.name} is taken`, null);
   }
   const changed = parameterChanged(context, slice, shape);
   if (changed !== null) return changed;

@@ -24,12 +24,15 @@ export interface GridNames {
     readonly thread: string;
     readonly isHeavy: string;
     readonly capacity: string;
+    /** Sides of the original grid. */
+    readonly blocksX: string;
+    readonly blocksY: string;
   };
   /** Arrays of carried values, in the order of the slice. */
   readonly carried: readonly string[];
 }
 
-export function namesFor(context: TransformContext, order: 'free' | 'keep', slice: Slice, axes: 1 | 2): GridNames {
+export function namesFor(context: TransformContext, slice: Slice): GridNames {
   const { source } = context.unit;
   const { name } = context.facts.function;
   const taken = new Set<string>();
@@ -38,13 +41,12 @@ export function namesFor(context: TransformContext, order: 'free' | 'keep', slic
     taken.add(made);
     return made;
   };
-  void order;
-  void axes;
   return {
     all: {
       first: fresh(`${name}_light`), heavy: fresh(`${name}_heavy`), light: fresh(`${name}_is_heavy`), itemFunction: fresh(`${name}_item`),
       items: fresh('items'), count: fresh('count'), flags: fresh('flags'), item: fresh('item'), at: fresh('at'), width: fresh('width'), counts: fresh('counts'), slot: fresh('slot'),
       votes: fresh('votes'), thread: fresh('thread'), isHeavy: fresh('heavy'), capacity: fresh('capacity'),
+      blocksX: fresh('blocks_x'), blocksY: fresh('blocks_y'),
     },
     carried: slice.carried.map(({ decl }) => fresh(`${decl.name}_of`)),
   };

@@ -9,6 +9,10 @@ export interface PassNames {
   bind(name: string, as: string): void;
   /** Text of the stream; evaluating it twice is harmless. */
   readonly stream: string;
+  /** Element type of a temporary of the plan; null for anything else. */
+  element(name: string): string | null;
+  /** The macro or function that the code around checks calls of the runtime with; null where it does not. */
+  readonly check: string | null;
 }
 
 export interface HostPass {
@@ -24,14 +28,15 @@ type Pass = Exclude<LaunchStep, { kind: 'kernel' | 'value' }>;
 /** Null if the step cannot be written as host text. */
 export function hostPass(step: Pass, names: PassNames): HostPass | null {
   const { stream } = names;
+  const runtime = (call: string): string => checked(names, call);
   switch (step.kind) {
     case 'temporary': {
       const count = names.host(step.count);
       const name = names.fresh(step.name);
       names.bind(step.name, name);
       return {
-        lines: [`${step.element} *${name} = nullptr;`, `cudaMallocAsync(&${name}, ${bytes(step.element, count)}, ${stream});`],
-        after: [`cudaFreeAsync(${name}, ${stream});`], includes: [],
+        lines: [`${step.element} *${name} = nullptr;`, runtime(`cudaMallocAsync(&${name}, ${bytes(step.element, count)}, ${stream})`)],
+        after: [runtime(`cudaFreeAsync(${name}, ${stream})`)], includes: [],
       };
     }
     case 'fill': {
@@ -39,10 +44,10 @@ export function hostPass(step: Pass, names: PassNames): HostPass | null {
       const value = names.host(step.value);
       if (!/^\(?-?\s*[01]\s*\)?$/.test(value) || /^\(?\s*1/.test(value)) return null;
       const buffer = names.host(step.buffer);
-      return { lines: [`cudaMemsetAsync(${buffer}, ${/1/.test(value) ? '0xff' : '0'}, ${sizeBytes(buffer, names.host(step.count))}, ${stream});`], after: [], includes: [] };
+      return { lines: [runtime(`cudaMemsetAsync(${buffer}, ${/1/.test(value) ? '0xff' : '0'}, ${sizeBytes(buffer, names.host(step.count))}, ${stream})`)], after: [], includes: [] };
     }
     case 'select': return library(names, 'cub::DeviceSelect::Flagged',
-      `thrust::make_counting_iterator(0), ${names.host(step.flags)}, ${names.host(step.output)}, ${names.host(step.selected)}, ${names.host(step.count)}`,
+      `thrust::make_counting_iterator(${zeroOf(names.element(step.output))}), ${names.host(step.flags)}, ${names.host(step.output)}, ${names.host(step.selected)}, ${names.host(step.count)}`,
       ['cub/device/device_select.cuh', 'thrust/iterator/counting_iterator.h']);
     case 'scan': return library(names, `cub::DeviceScan::${step.exclusive ? 'ExclusiveSum' : 'InclusiveSum'}`,
       `${names.host(step.input)}, ${names.host(step.output)}, ${names.host(step.count)}`, ['cub/device/device_scan.cuh']);
@@ -53,6 +58,15 @@ export function hostPass(step: Pass, names: PassNames): HostPass | null {
       return never;
     }
   }
+}
+
+/** A zero of the type that indices are kept in. */
+function zeroOf(element: string | null): string {
+  return element === null || element === 'int' ? '0' : element.startsWith('unsigned long') || element === 'size_t' ? '0ull' : element.startsWith('unsigned') ? '0u' : `${element}(0)`;
+}
+
+function checked({ check }: PassNames, call: string): string {
+  return check === null ? `${call};` : `${check}(${call});`;
 }
 
 function bytes(element: string, count: string): string {
@@ -71,10 +85,10 @@ function library(names: PassNames, call: string, args: string, includes: readonl
   return {
     lines: [
       `void *${storage} = nullptr;`, `size_t ${size} = 0;`,
-      `${call}(${storage}, ${size}, ${args}, ${stream});`,
-      `cudaMallocAsync(&${storage}, ${size}, ${stream});`,
-      `${call}(${storage}, ${size}, ${args}, ${stream});`,
-      `cudaFreeAsync(${storage}, ${stream});`,
+      checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`),
+      checked(names, `cudaMallocAsync(&${storage}, ${size}, ${stream})`),
+      checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`),
+      checked(names, `cudaFreeAsync(${storage}, ${stream})`),
     ],
     after: [], includes,
   };

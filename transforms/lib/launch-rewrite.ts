@@ -9,6 +9,7 @@
 import type { Span } from '../../src/source/types.js';
 import type { Expr, ParameterDecl, Type } from '../../src/syntax/tree.js';
 import { sameType } from './equality.js';
+import { errorCheck } from './launch-checks.js';
 import { fileTokens, spelledIn } from './launch-mentions.js';
 import { exchangeNames, hostTexts, isArithmetic, isBareName, isPlain, isRepeatable, namesIn } from './launch-names.js';
 import { hostPass } from './launch-passes.js';
@@ -223,7 +224,8 @@ export class SiteWriter {
         this.#lines.push(`const ${step.type} ${name} = ${value};`);
       } else {
         const stream = this.#texts.get('stream') ?? '0';
-        const pass = hostPass(step, { host: (text) => this.host(text), fresh: (base) => this.fresh(base), bind: (name, as) => this.#bound.set(name, as), stream });
+        const check = errorCheck(this.site.unit, this.site.function, this.site.statement.span.start);
+        const pass = hostPass(step, { host: (text) => this.host(text), fresh: (base) => this.fresh(base), bind: (name, as) => this.#bound.set(name, as), element: (name) => this.#element(name), stream, check });
         if (pass === null) throw new InTheWay(`a ${step.kind} pass of this kind cannot be written`);
         this.#lines.push(...pass.lines);
         tail.unshift(...pass.after);
@@ -231,6 +233,11 @@ export class SiteWriter {
       }
     }
     this.#lines.push(...tail);
+  }
+
+  #element(name: string): string | null {
+    const made = this.#steps.find((step) => step.kind === 'temporary' && step.name === name);
+    return made?.kind === 'temporary' ? made.element : null;
   }
 
   /** `grid > 0` for a grid that is not the original's. */
