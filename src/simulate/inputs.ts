@@ -260,8 +260,8 @@ function poke(D: Machine, address: number, type: SimType, value: number | bigint
 export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usage: Usage, o: InputOptions, made: Map<string, Buffer> = new Map()): Buffer[] {
   D.g = [];
   return globals.map(({ decl, type, env }) => {
-    // Several kernels of one plan share the variable.
-    const key = `${decl.file}:${decl.span.start}`;
+    // Several kernels of one plan share the variable; an edit above its declaration moves it.
+    const key = `${decl.file}:${decl.name}:${type.k === 'array' && type.length === null ? 'open' : sizeOf(type)}`;
     const before = made.get(key);
     if (before !== undefined) {
       D.g.push(before.segment.base);
