@@ -111,26 +111,26 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
   return holders.length === 0 ? [UNKNOWN_PLACE] : holders.map((holder) => extend(holder, place.steps, place, caller));
 }
 
-const definitions = new WeakMap<Program, ReadonlyMap<string, readonly FunctionDecl[]>>();
+const functions = new WeakMap<Program, ReadonlyMap<string, readonly FunctionDecl[]>>();
 
-function definitionsOf(program: Program): ReadonlyMap<string, readonly FunctionDecl[]> {
-  const known = definitions.get(program);
+/** Functions by name; their bodies are not asked for, which would lower those of all headers. */
+function functionsOf(program: Program): ReadonlyMap<string, readonly FunctionDecl[]> {
+  const known = functions.get(program);
   if (known !== undefined) return known;
   const byName = new Map<string, FunctionDecl[]>();
   for (const unit of program.units.values()) {
     for (const fn of unit.functions) {
-      if (fn.body === null) continue;
       const list = byName.get(fn.name);
       if (list === undefined) byName.set(fn.name, [fn]);
       else list.push(fn);
     }
   }
-  definitions.set(program, byName);
+  functions.set(program, byName);
   return byName;
 }
 
 /** Bodies that a declaration may mean: its own, else those of the same name, owner and number of parameters anywhere in the program. */
 export function bodiesOf(fn: FunctionDecl, program: Program): readonly FunctionDecl[] {
   if (fn.body !== null) return [fn];
-  return (definitionsOf(program).get(fn.name) ?? []).filter((other) => other.parameters.length === fn.parameters.length && other.owner?.name === fn.owner?.name);
+  return (functionsOf(program).get(fn.name) ?? []).filter((other) => other.parameters.length === fn.parameters.length && other.owner?.name === fn.owner?.name && other.body !== null);
 }

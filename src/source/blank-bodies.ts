@@ -14,8 +14,8 @@ export interface BlankOptions {
   readonly body: number;
   /** Shorter initialiser lists are left as they are. */
   readonly list: number;
-  /** Must the function that begins at `start` and ends at `end` be read? */
-  wanted(start: number, end: number): boolean;
+  /** Must the function that begins at `start`, with its body from the brace at `open` to `end`, be read with the file? */
+  wanted(start: number, open: number, end: number): boolean;
 }
 
 export interface BlankedText {
@@ -39,7 +39,7 @@ export function blankBodies(source: SourceFile, overlay: Overlay, options: Blank
     if (close < 0 || end - start + 1 < (kind === 'block' ? options.body : options.list) || overlay.text[start] !== '{' || overlay.text[end] !== '}') continue;
     if (kind === 'block') {
       const head = headOf(stream, open);
-      if (head < 0 || options.wanted(tokens.start(head), end + 1)) continue;
+      if (head < 0 || options.wanted(tokens.start(head), start, end + 1)) continue;
     } else if (stream.container(open) === 'initializer') {
       continue;
     }

@@ -3,6 +3,7 @@
  */
 import type { MacroDefinition, Overlay, OverlayNote, Problem, SourceFile, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
+import type { FunctionNode } from './function-node.js';
 import { Scope, type FileNames, type Names } from './scope.js';
 import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
 import { UNKNOWN } from './types.js';
@@ -12,6 +13,9 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A call whose candidates are declarations only: the definition may come with a file that is loaded later. */
 export interface OpenCall { readonly candidates: FunctionDecl[] }
+
+/** A body that waits until the names of its file are known. */
+export interface QueuedBody { readonly decl: FunctionNode; readonly body: Cst; lower(): void }
 
 /** One file while it is lowered. */
 export interface UnitState {
@@ -28,16 +32,16 @@ export interface UnitState {
   readonly hiddenKernels: HiddenKernel[];
   readonly problems: Problem[];
   /** Bodies to lower once everything at namespace scope is declared. */
-  readonly bodies: (() => void)[];
+  readonly bodies: QueuedBody[];
   readonly openCalls: OpenCall[];
   /** Kernels whose address is used for something other than a launch that was understood. */
   readonly escapes: FunctionDecl[];
   /** Files named by quoted includes, by the offset of the directive. */
   readonly includeAt: ReadonlyMap<number, () => void>;
-  /** Lets a body that was left out of the copy be filled in; false if it should stay out. */
-  expandBody(body: Cst): void;
   /** Index of expanded texts that were parsed before. */
   readonly snippets: SnippetStore;
+  /** Replaces declarations of a call by definitions of other files; null until all files are loaded. */
+  link: ((call: OpenCall) => void) | null;
 }
 
 /** A parsed text that is no file. `text` is what the tree was made from, `original` the same before the overlay. */

@@ -1,6 +1,6 @@
 /** What holds between units: definitions of functions declared elsewhere, launches of a kernel, whether all of them are seen. */
 import type { OverlayNote } from '../source/types.js';
-import type { UnitState } from './context.js';
+import type { OpenCall, UnitState } from './context.js';
 import { admitsArity, isDefinition, sameSignature } from './lower-overload.js';
 import type { FunctionDecl, Launch, Unit } from './tree.js';
 
@@ -22,7 +22,7 @@ export class ProgramIndex {
     }
     for (const decls of this.#byName.values()) decls.sort((a, b) => Number(isDefinition(b)) - Number(isDefinition(a)));
     for (const state of states) {
-      for (const call of state.openCalls) this.#link(call.candidates);
+      for (const call of state.openCalls) this.link(call);
       for (const launch of state.launches) this.#linkLaunch(launch);
       for (const decl of state.escapes) this.#escape(decl);
       for (const name of lostLaunches(state)) this.#lost.add(name);
@@ -47,7 +47,7 @@ export class ProgramIndex {
   }
 
   /** Replaces declarations by definitions that another unit holds. */
-  #link(candidates: FunctionDecl[]): void {
+  link({ candidates }: OpenCall): void {
     for (let i = 0; i < candidates.length; i++) {
       const decl = candidates[i];
       if (decl === undefined || isDefinition(decl)) continue;

@@ -1,8 +1,9 @@
 /** Functions: heads with their CUDA qualifiers and bounds, bodies, what was not understood in them. */
-import type { OverlayNote, Problem } from '../source/types.js';
+import type { OverlayNote } from '../source/types.js';
 import { splitArguments } from '../source/condition.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
-import type { FunctionState, Lowering, Mutable, UnitState } from './context.js';
+import type { FunctionState, Lowering, UnitState } from './context.js';
+import { FunctionNode } from './function-node.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { markDefinition } from './lower-overload.js';
 import { lowerArguments } from './lower-call.js';
@@ -88,18 +89,17 @@ export function declareFunction(
   const start = Math.min(outerNode.start, notes[0]?.span.start ?? outerNode.start);
   const type = declarator.type;
   const inline = words.has('inline') || words.has('__inline__') || words.has('forceinline');
-  const problems: Problem[] = [];
-  const decl: Mutable<FunctionDecl> = {
-    kind: 'function', name, span: ctx.spanBetween(start, node.end), nameSpan: ctx.span(nameAt), file: ctx.unit.file,
+  const decl = new FunctionNode({
+    name, span: ctx.spanBetween(start, node.end), nameSpan: ctx.span(nameAt), file: ctx.unit.file,
     qualifiers: {
       global: words.has('global'), device: words.has('device'), host: words.has('host') || !(words.has('global') || words.has('device')),
       constexpr: words.has('constexpr'), static: words.has('static'), inline, extern: words.has('extern'),
     },
     parameters: declarator.parameters,
     returns: functionNode === null ? conversionType(ctx, node) ?? specifiers.type : type.kind === 'function' ? type.returns : VOID,
-    template: place?.template ?? null, specialises, owner, bounds, body: null, headSpan: ctx.spanBetween(start, headEnd),
-    understood: true, problems, directives: directivesIn(ctx.unit, start, node.end), inactive: inactiveIn(ctx, start, node.end),
-  };
+    template: place?.template ?? null, specialises, owner, bounds, headSpan: ctx.spanBetween(start, headEnd),
+    directives: directivesIn(ctx.unit, start, node.end), inactive: inactiveIn(ctx, start, node.end),
+  });
   if (owner === null || declareIn.kind === 'record') declareIn.declare(decl);
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
@@ -108,7 +108,7 @@ export function declareFunction(
     if (node.error && decl.qualifiers.global) {
       // What follows the head did not parse as a body: the kernel is known by its name only.
       decl.understood = false;
-      problems.push({ line: ctx.unit.source.line(ctx.span(node).start), message: 'the body was not understood' });
+      decl.problems.push({ line: ctx.unit.source.line(ctx.span(node).start), message: 'the body was not understood' });
       ctx.unit.kernels.push(decl);
     }
     return decl;
@@ -118,14 +118,13 @@ export function declareFunction(
   for (const parameter of decl.parameters) scope.declare(parameter);
   const later = ctx.later();
   later.scope = scope;
-  ctx.unit.bodies.push(() => lowerBodyOf(later, node, body, decl, problems));
+  ctx.unit.bodies.push({ decl, body, lower: () => lowerBodyOf(later, node, body, decl) });
   return decl;
 }
 
-function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: Mutable<FunctionDecl>, problems: Problem[]): void {
-  ctx.unit.expandBody(body);
+function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): void {
   if (body.type !== 'compound_statement' || body.pending >= 0) return;
-  const state: FunctionState = { decl, problems, loops: 0, conditions: 0 };
+  const state: FunctionState = { decl, problems: decl.problems, loops: 0, conditions: 0 };
   ctx.fn = state;
   const broken = node.error || body.error;
   if (broken) {

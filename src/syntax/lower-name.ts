@@ -4,6 +4,7 @@ import type { Lowering } from './context.js';
 import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
+import { isDefinition } from './lower-overload.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -76,7 +77,7 @@ export function referTo(ctx: Lowering, node: Cst, name: string, found: Found): E
 }
 
 function definitionFirst(decls: readonly FunctionDecl[]): FunctionDecl | null {
-  return decls.find((decl) => decl.body !== null) ?? decls[0] ?? null;
+  return decls.find(isDefinition) ?? decls[0] ?? null;
 }
 
 /** What a qualified name means, or null. */

@@ -13,12 +13,14 @@ import { markTemplateVariable } from './scope.js';
 
 /** Host functions shorter than this are lowered even if they launch nothing: launch shapes are computed in them. */
 const SMALL_BODY = 300;
+/** Bodies shorter than this are read with their file: by itself each would cost more. */
+const TINY_BODY = 60;
 /** Initialisers longer than this stay text. */
 const LONG_LIST = 4000;
 
 function isDeviceNote(note: OverlayNote): boolean {
   const device = (name: string): boolean => name === 'global' || name === 'device';
-  return note.kind === 'launch' || (note.kind === 'qualifier' && device(note.name)) || (note.kind === 'macro' && note.standsFor.some((m) => device(m.name)));
+  return (note.kind === 'qualifier' && device(note.name)) || (note.kind === 'macro' && note.standsFor.some((m) => device(m.name)));
 }
 
 /** What of a file is worth reading: the text for the parser, and the choice of what to copy from its tree. */
@@ -28,38 +30,73 @@ export interface Selection {
   readonly wanted: Wanted;
   /** Offsets of the `{` of bodies that the parser sees empty. */
   readonly emptied: ReadonlySet<number>;
+  /** Those of them that are lowered when somebody asks for them; the others never are. */
+  readonly late: ReadonlySet<number>;
 }
 
-/**
- * Chooses what to parse and copy: everything but the bodies of long host functions without launches and long initialiser lists.
- * `launchNames` are macros that hold a launch.
- */
-export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[]): Selection {
-  const marks: number[] = overlay.notes.filter(isDeviceNote).map((note) => note.span.start);
-  const words = ['cudaLaunch', ...launchNames];
-  const pattern = new RegExp(`\\b(?:${words.map((w) => w.replace(/\W/g, '\\$&')).join('|')})`, 'g');
-  for (const match of overlay.text.matchAll(pattern)) marks.push(match.index);
-  marks.sort((a, b) => a - b);
-  const first = (offset: number): number => {
+/** Sorted offsets, and the first of them that is not less than another. */
+class Marks {
+  readonly offsets: readonly number[];
+
+  constructor(offsets: number[]) {
+    this.offsets = offsets.sort((a, b) => a - b);
+  }
+
+  first(offset: number): number {
     let low = 0;
-    let high = marks.length;
+    let high = this.offsets.length;
     while (low < high) {
       const mid = (low + high) >> 1;
-      if ((marks[mid] ?? Infinity) < offset) low = mid + 1;
+      if ((this.offsets[mid] ?? Infinity) < offset) low = mid + 1;
       else high = mid;
     }
     return low;
-  };
+  }
+
+  within(start: number, end: number): boolean {
+    return (this.offsets[this.first(start)] ?? Infinity) < end;
+  }
+
+  before(offset: number): number | undefined {
+    return this.offsets[this.first(offset) - 1];
+  }
+}
+
+/**
+ * Chooses what to parse and copy. The bodies of long host functions without launches and long initialiser lists are left out for
+ * good. What is worth lowering is read with the file, or only when it is asked for: small host functions, and in files that are not read `whole` (headers)
+ * every function that launches nothing. `launchNames` are macros that hold a launch.
+ */
+export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[], whole: boolean): Selection {
+  const words = ['cudaLaunch', ...launchNames];
+  const pattern = new RegExp(`\\b(?:${words.map((w) => w.replace(/\W/g, '\\$&')).join('|')})`, 'g');
+  const launches = new Marks([
+    ...overlay.notes.flatMap((note) => (note.kind === 'launch' ? [note.span.start] : [])),
+    ...[...overlay.text.matchAll(pattern)].map((match) => match.index),
+  ]);
+  const device = new Marks(overlay.notes.filter(isDeviceNote).map((note) => note.span.start));
+  const conditionals = new Marks(source.directives.flatMap((directive) => (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef' ? [directive.start] : [])));
   const marked = (start: number, end: number): boolean => {
-    const at = first(start);
-    if ((marks[at] ?? Infinity) < end) return true;
+    if (launches.within(start, end) || device.within(start, end)) return true;
     // A qualifier that the overlay blanked may stand directly before the function.
-    const before = marks[at - 1];
+    const before = device.before(start);
     return before !== undefined && start - before < 400 && /^\S*\s*$/.test(overlay.text.slice(before, start));
   };
-  const { text, emptied } = blankBodies(source, overlay, { body: SMALL_BODY, list: LONG_LIST, wanted: marked });
+  const late = new Set<number>();
+  const { text, emptied } = blankBodies(source, overlay, {
+    body: TINY_BODY, list: LONG_LIST,
+    wanted: (start, open, end) => {
+      const isMarked = marked(start, end);
+      if (isMarked && (whole || launches.within(start, end))) return true;
+      if (!isMarked && end - open >= SMALL_BODY) return false;
+      // Errors around conditional groups are mended in the tree of the whole file.
+      if (conditionals.within(open, end)) return true;
+      late.add(open);
+      return false;
+    },
+  });
   return {
-    text, emptied,
+    text, emptied, late,
     wanted: (type, start, end, parentType, parentStart) => {
       if (type === 'compound_statement') return !emptied.has(start) && (parentType !== 'function_definition' || end - start < SMALL_BODY || marked(parentStart, end));
       return type !== 'initializer_list' || end - start < LONG_LIST;

@@ -5,11 +5,12 @@ import {
   type CompileCommand, type IncludeReader,
 } from '../source/index.js';
 import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
+import { lowerBodies } from './bodies.js';
 import { Lowering, type UnitState } from './context.js';
-import { everything, fieldChild, parseCst, type Cst, type CstTree } from './cst.js';
+import { parseCst, type Cst, type CstTree } from './cst.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { ProgramIndex } from './link.js';
-import { interesting, lowerItems } from './lower-unit.js';
+import { interesting, lowerItems, type Selection } from './lower-unit.js';
 import { cppParser } from './parser.js';
 import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
@@ -49,6 +50,7 @@ interface Work {
   readonly missing: readonly string[];
   state: UnitState | null;
   tree: CstTree | null;
+  selection: Selection | null;
 }
 
 /**
@@ -68,6 +70,7 @@ class Loader {
   readonly #snippets = snippetsOf(cppParser());
   readonly #units = new Map<string, Unit>();
   readonly #states: UnitState[] = [];
+  readonly #roots = new Set<string>();
   #cluster: Work[] = [];
 
   constructor(private readonly options: LoadOptions) {
@@ -81,6 +84,7 @@ class Loader {
   load(paths: readonly string[]): LoadedProgram {
     const sources = paths.flatMap((path) => this.#read(path) ?? []);
     const roots = [...new Set(sources.map((source) => source.realPath))];
+    for (const root of roots) this.#roots.add(root);
     for (const source of this.#inOrder(sources)) {
       if (this.#works.has(source.realPath)) continue;
       this.#cluster = [];
@@ -88,6 +92,7 @@ class Loader {
       this.#finishCluster();
     }
     const index = new ProgramIndex(this.#units, this.#states);
+    for (const state of this.#states) state.link = (call) => { index.link(call); };
     return {
       units: this.#units, failed: this.#failed, roots,
       launchesOf: (kernel) => index.launchesOf(kernel),
@@ -166,7 +171,7 @@ class Loader {
     const names = new FileNames();
     const resolved = this.#includesOf(source);
     const work: Work = {
-      source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, tree: null,
+      source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, tree: null, selection: null,
     };
     this.#works.set(source.realPath, work);
     this.#cluster.push(work);
@@ -178,20 +183,23 @@ class Loader {
     }
     let overlay = makeOverlay(source, macros);
     const launchers = launchMacros(macros);
-    let selection = interesting(source, overlay, launchers);
+    // Of what was asked for every problem is reported; of headers only what somebody uses need be known.
+    const whole = this.#roots.has(source.realPath);
+    let selection = interesting(source, overlay, launchers, whole);
     let tree = parseCst(cppParser(), selection.text, selection.wanted);
     if (tree.hasError) {
       const reduced = this.#reduceArms(source, overlay, tree.root);
       if (reduced !== overlay) {
         tree.release();
         overlay = reduced;
-        selection = interesting(source, overlay, launchers);
+        selection = interesting(source, overlay, launchers, whole);
         tree = parseCst(cppParser(), selection.text, selection.wanted);
       }
     }
-    const state = this.#state(work, overlay, macros, includeAt, tree, selection.emptied);
+    const state = this.#state(work, overlay, macros, includeAt);
     work.state = state;
     work.tree = tree;
+    work.selection = selection;
     const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
     lowerItems(ctx, tree.root.children, 0);
     if (tree.hasError) recoverKernels(ctx, cppParser());
@@ -232,21 +240,12 @@ class Loader {
   }
 
   #state(
-    work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>, tree: CstTree,
-    emptied: ReadonlySet<number>,
+    work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>,
   ): UnitState {
-    const mentions = (): RegExp | null => kernelPattern(work.visible);
-    let pattern: RegExp | null | undefined;
     return {
       file: work.source.realPath, source: work.source, overlay, macros, names: work.names, lookup: new Names(work.visible), functions: [], kernels: [], variables: [],
       launches: [], hiddenKernels: [], problems: [], bodies: [], openCalls: [], escapes: [], includeAt, snippets: this.#snippets,
-      expandBody(body) {
-        if (body.pending < 0) return;
-        pattern ??= mentions();
-        if (pattern?.test(overlay.text.slice(body.start, body.end)) !== true) return;
-        if (emptied.has(body.start)) readBody(body, overlay);
-        else tree.expand(body);
-      },
+      link: null,
     };
   }
 
@@ -282,10 +281,9 @@ class Loader {
       work.visible.splice(0, work.visible.length, ...all);
     }
     for (const work of this.#cluster) {
-      const { state, tree } = work;
-      if (state === null || tree === null) continue;
-      for (let i = 0; i < state.bodies.length; i++) state.bodies[i]?.();
-      state.bodies.length = 0;
+      const { state, tree, selection } = work;
+      if (state === null || tree === null || selection === null) continue;
+      lowerBodies(state, tree, selection, mentionOfKernels(work.visible));
       tree.release();
       work.tree = null;
       this.#units.set(state.file, this.#unit(work, state));
@@ -304,19 +302,6 @@ class Loader {
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
     };
   }
-}
-
-/** Parses a body that the tree of the file holds without its contents. */
-function readBody(body: Cst, overlay: Overlay): void {
-  const head = 'void f()';
-  const tree = parseCst(cppParser(), head + overlay.text.slice(body.start, body.end), everything, body.start - head.length);
-  const [fn, more] = tree.root.children;
-  const read = fn?.type === 'function_definition' && more === undefined ? fieldChild(fn, 'body') : null;
-  tree.release();
-  if (read === null || read.end !== body.end) return;
-  body.children = read.children;
-  body.error ||= read.error;
-  body.pending = -1;
 }
 
 /** Host headers beyond this many characters give their macros only: bundled libraries, of which kernels use nothing. */
@@ -352,15 +337,24 @@ function lostKernels(state: UnitState): Problem[] {
   });
 }
 
-/** A pattern that finds the name of any kernel that these files declare; null if there is none. */
-function kernelPattern(visible: readonly FileNames[]): RegExp | null {
-  const names = new Set<string>();
-  for (const file of visible) {
-    for (const space of file.spaces.values()) {
-      for (const [name, decls] of space.functions) if (decls.some((decl) => decl.qualifiers.global)) names.add(name);
-    }
-  }
-  return names.size === 0 ? null : new RegExp(`\\b(?:${[...names].join('|')})\\b`);
+const kernelNames = new WeakMap<FileNames, readonly string[]>();
+
+/** The kernels that a file declares at namespace scope; asked for when all its names are known. */
+function kernelsOf(file: FileNames): readonly string[] {
+  const known = kernelNames.get(file);
+  if (known !== undefined) return known;
+  const names = [...file.spaces.values()].flatMap((space) => [...space.functions].filter(([, decls]) => decls.some((decl) => decl.qualifiers.global)).map(([name]) => name));
+  kernelNames.set(file, names);
+  return names;
+}
+
+/** Whether a text names any kernel that these files declare. */
+function mentionOfKernels(visible: readonly FileNames[]): (text: string) => boolean {
+  const names = new Set(visible.flatMap(kernelsOf));
+  return (text) => {
+    for (const name of names) if (text.includes(name) && new RegExp(`\\b${name}\\b`).test(text)) return true;
+    return false;
+  };
 }
 
 function messageOf(error: unknown): string {

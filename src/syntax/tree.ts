@@ -117,7 +117,7 @@ export interface FunctionDecl extends DeclBase {
   /** `= default` in place of a body. */
   readonly defaulted?: true;
   /** A constructor's `: member(arguments), base{arguments}`, in source order; absent without one. */
-  readonly initialisers?: readonly MemberInitialiser[];
+  readonly initialisers?: readonly MemberInitialiser[] | undefined;
   /** Span of the text before the body: qualifiers, template head, return type, name, parameters. */
   readonly headSpan: Span;
   /** False if an error or missing node lies inside: nothing touches it. */
