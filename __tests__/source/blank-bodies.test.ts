@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { blankBodies, makeOverlay, sourceFromText } from '../../src/source/index.js';
 
-function blanked(text: string, wanted: (start: number, end: number) => boolean = () => false) {
+function blanked(text: string, wanted: (start: number, open: number, end: number) => boolean = () => false) {
   const source = sourceFromText('a.cu', '/a.cu', text);
   const overlay = makeOverlay(source, new Map());
   return { overlay, ...blankBodies(source, overlay, { body: 20, list: 30, wanted }) };
@@ -18,12 +18,12 @@ describe('what the parser need not read', () => {
 
   test('what is wanted stays; the question names the function from its head to its brace', () => {
     const text = 'int before; template <class T> static void host(T n) { int a = n; a += 2; }';
-    const asked: string[] = [];
-    const result = blanked(text, (start, end) => {
-      asked.push(text.slice(start, end));
+    const asked: string[][] = [];
+    const result = blanked(text, (start, open, end) => {
+      asked.push([text.slice(start, open), text.slice(open, end)]);
       return true;
     });
-    expect(asked).toEqual([text.slice('int before; '.length)]);
+    expect(asked).toEqual([['template <class T> static void host(T n) ', '{ int a = n; a += 2; }']]);
     expect(result.text).toBe(text);
   });
 

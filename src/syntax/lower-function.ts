@@ -129,7 +129,8 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
   const broken = node.error || body.error;
   if (broken) {
     decl.understood = false;
-    reportErrors(ctx, node);
+    // The function does not know of errors in a body that was parsed by itself.
+    reportErrors(ctx, node.error ? node : body);
   }
   const list = childOfType(node, 'field_initializer_list');
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);

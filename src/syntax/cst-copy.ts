@@ -1,0 +1,174 @@
+/**
+ * Copies a tree-sitter tree, node by node with a cursor, into plain objects.
+ *
+ * Every question to the cursor crosses into the parser and costs as much as dozens of steps here, so the copy of a tree without errors asks for little more than
+ * the types: nodes end where their last child ends, a sibling begins after the blanks behind the one before, a word ends with its last
+ * letter, and parents of a fixed shape tell the fields of their children and when they are complete. Where the text does not
+ * tell (comments, continued lines, characters beyond ASCII, tokens that the tree hides) the cursor is asked. A tree with errors is
+ * copied by asking for everything.
+ */
+import type { Cst, Wanted } from './cst.js';
+import { ERROR_TYPE, fieldOf, infoOf, type TypeInfo } from './cst-types.js';
+import type { TreeCursor } from './parser.js';
+
+interface OpenNode extends Cst { end: number; children: Cst[]; readonly info: TypeInfo }
+
+const NONE: Cst[] = [];
+
+/** Copies the node the cursor stands on, asking for every position. Iterative: a tree may be tens of thousands of levels deep. */
+export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Wanted): Cst {
+  const stack: OpenNode[] = [];
+  let parent: OpenNode | undefined;
+  // A node begins where its first child begins.
+  let firstStart = -1;
+  for (;;) {
+    const id = cursor.nodeTypeId;
+    const info = infoOf(cursor, id);
+    const { name, named } = info;
+    const leaf = info.leaf || (info.textual && !hasError);
+    let closes = false;
+    let opened: OpenNode | null = null;
+    if (!named && !hasError && parent?.info.implied?.has(name) === true) {
+      if (parent.info.closer === name) closes = true;
+    } else if (!info.skip) {
+      const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
+      const missing = hasError && cursor.nodeIsMissing;
+      const end = missing ? start : named ? cursor.endIndex + delta : start + name.length;
+      const node: OpenNode = {
+        type: name, start, end, field: named && parent !== undefined && !parent.info.plain ? fieldOf(cursor) : null, named, missing,
+        error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, info,
+      };
+      if (parent !== undefined) {
+        parent.children.push(node);
+        if (node.error) parent.error = true;
+        if (!named && !hasError && parent.info.closer === name) closes = true;
+      }
+      if (!leaf) {
+        if (parent === undefined || wanted(name, start, end, parent.type, parent.start)) opened = node;
+        else node.pending = cursor.currentDescendantIndex;
+      } else if (parent === undefined) {
+        return node;
+      }
+    }
+    if (opened !== null) {
+      if (cursor.gotoFirstChild()) {
+        stack.push(opened);
+        parent = opened;
+        firstStart = hasError ? -1 : opened.start;
+        continue;
+      }
+      if (parent === undefined) return opened;
+    }
+    firstStart = -1;
+    while (closes || !cursor.gotoNextSibling()) {
+      closes = false;
+      const closed = stack.pop();
+      if (closed === undefined) throw new Error('internal: the walk lost its root');
+      cursor.gotoParent();
+      parent = stack[stack.length - 1];
+      if (parent === undefined) return closed;
+      if (closed.error) parent.error = true;
+    }
+  }
+}
+
+/** The same for a tree without errors, positions read from its text; offset 0 of the text is `delta` in the copy. */
+export function copyReading(cursor: TreeCursor, text: string, delta: number, wanted: Wanted): Cst {
+  const stack: OpenNode[] = [];
+  let parent: OpenNode | undefined;
+  /** Where the last token ended, in the text. */
+  let at = 0;
+  /** Where the node that the cursor stands on begins, if that is known. */
+  let known = cursor.startIndex;
+  for (;;) {
+    const info = infoOf(cursor, cursor.nodeTypeId);
+    const { name, named } = info;
+    let start = known;
+    if (start < 0) {
+      start = parent?.info.hidesTokens === true ? -1 : afterBlanks(text, at);
+      if (start < 0) start = cursor.startIndex;
+    }
+    let closes = false;
+    let opened: OpenNode | null = null;
+    if (!named && parent?.info.implied?.has(name) === true) {
+      at = start + name.length;
+      if (parent.info.closer === name) closes = true;
+    } else if (info.skip) {
+      at = named ? cursor.endIndex : start + 1;
+    } else {
+      const leaf = info.leaf || info.textual;
+      const shape = parent?.info.shape ?? null;
+      const field = !named || parent === undefined || parent.info.plain ? null : shape !== null ? shape[parent.children.length] ?? null : fieldOf(cursor);
+      let end = start;
+      if (!named) at = end = start + name.length;
+      else if (leaf || info.optional || info.hidesTokens) at = end = (info.word ? afterWord(text, start) : -1);
+      if (end < 0) at = end = cursor.endIndex;
+      if (!named && info.hidesTokens) at = cursor.endIndex;
+      const node: OpenNode = {
+        type: name, start: start + delta, end: end + delta, field, named, missing: false, error: false, children: leaf ? NONE : [], pending: -1, info,
+      };
+      if (parent !== undefined) {
+        parent.children.push(node);
+        closes = shape !== null ? parent.children.length === shape.length : !named && parent.info.closer === name;
+      }
+      if (!leaf) {
+        if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) opened = node;
+        else node.pending = cursor.currentDescendantIndex;
+      } else if (parent === undefined) {
+        return node;
+      }
+    }
+    if (opened !== null) {
+      if (cursor.gotoFirstChild()) {
+        stack.push(opened);
+        parent = opened;
+        known = opened.start - delta;
+        continue;
+      }
+      at = cursor.endIndex;
+      opened.end = at + delta;
+      if (parent === undefined) return opened;
+    }
+    known = -1;
+    while (closes || !cursor.gotoNextSibling()) {
+      const closed = stack.pop();
+      if (closed === undefined) throw new Error('internal: the walk lost its root');
+      cursor.gotoParent();
+      if (closed.info.hidesTokens) at = closed.end - delta;
+      else closed.end = at + delta;
+      parent = stack[stack.length - 1];
+      if (parent === undefined) {
+        // The root may end with blanks.
+        closed.end = cursor.endIndex + delta;
+        return closed;
+      }
+      // A node that is complete may be what completes its parent.
+      closes = parent.info.shape !== null && parent.children.length === parent.info.shape.length;
+    }
+  }
+}
+
+/** The first offset from `at` that is no blank; -1 if something may stand there that the tree leaves out, or that only the parser can tell. */
+function afterBlanks(text: string, at: number): number {
+  for (let i = at; ; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 32 || (code >= 9 && code <= 13)) continue;
+    // Not ASCII (or the end of the text), a line continuation, a comment.
+    if (!(code < 128) || code === 92) return -1;
+    if (code === 47) {
+      const next = text.charCodeAt(i + 1);
+      if (next === 47 || next === 42 || next === 92) return -1;
+    }
+    return i;
+  }
+}
+
+/** Where the word that begins at `start` ends; -1 if it holds anything but ASCII letters, digits and `_`. */
+function afterWord(text: string, start: number): number {
+  for (let i = start; ; i++) {
+    const code = text.charCodeAt(i);
+    if ((code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || (code >= 48 && code <= 57)) continue;
+    // `$`, a universal character name or a continued line, characters beyond ASCII.
+    return code === 36 || code === 92 || code >= 128 || i === start ? -1 : i;
+  }
+}
