@@ -3,12 +3,13 @@
  *
  * Every question to the cursor crosses into the parser and costs as much as dozens of steps here, so the copy of a tree without errors asks for little more than
  * the types: nodes end where their last child ends, a sibling begins after the blanks behind the one before, a word ends with its last
- * letter, and parents of a fixed shape tell the fields of their children and when they are complete. Where the text does not
+ * letter, no node begins with a comma or with what closes its parent, and parents of a fixed shape tell the fields of their children and when they are
+ * complete. Where the text does not
  * tell (comments, continued lines, characters beyond ASCII, tokens that the tree hides) the cursor is asked. A tree with errors is
  * copied by asking for everything.
  */
 import type { Cst, Wanted } from './cst.js';
-import { ERROR_TYPE, fieldOf, infoOf, type TypeInfo } from './cst-types.js';
+import { CLOSER, ERROR_TYPE, fieldOf, infoOf, type TypeInfo } from './cst-types.js';
 import type { TreeCursor } from './parser.js';
 
 interface OpenNode extends Cst { end: number; children: Cst[]; readonly info: TypeInfo }
@@ -78,74 +79,110 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
   let parent: OpenNode | undefined;
   /** Where the last token ended, in the text. */
   let at = 0;
-  /** Where the node that the cursor stands on begins, if that is known. */
+  /** Where the node that the cursor stands on begins; -1 if the text does not tell. */
   let known = cursor.startIndex;
   for (;;) {
     const info = infoOf(cursor, cursor.nodeTypeId);
     const { name, named } = info;
-    let start = known;
-    if (start < 0) {
-      start = parent?.info.hidesTokens === true ? -1 : afterBlanks(text, at);
-      if (start < 0) start = cursor.startIndex;
-    }
-    let closes = false;
+    const start = known >= 0 ? known : cursor.startIndex;
     let opened: OpenNode | null = null;
+    // `;` alone closes what it opens.
+    let closes = !named && parent !== undefined && parent.info.closer === name;
     if (!named && parent?.info.implied?.has(name) === true) {
       at = start + name.length;
-      if (parent.info.closer === name) closes = true;
     } else if (info.skip) {
       at = named ? cursor.endIndex : start + 1;
     } else {
       const leaf = info.leaf || info.textual;
-      const shape = parent?.info.shape ?? null;
-      const field = !named || parent === undefined || parent.info.plain ? null : shape !== null ? shape[parent.children.length] ?? null : fieldOf(cursor);
-      let end = start;
-      if (!named) at = end = start + name.length;
-      else if (leaf || info.optional || info.hidesTokens) at = end = (info.word ? afterWord(text, start) : -1);
-      if (end < 0) at = end = cursor.endIndex;
-      if (!named && info.hidesTokens) at = cursor.endIndex;
+      // The end of a node with children is known when they are.
+      let end = named ? (info.word ? afterWord(text, start) : -1) : start + name.length;
+      if (end < 0) end = leaf || info.optional || info.hidesTokens ? cursor.endIndex : start;
+      at = !named && info.hidesTokens ? cursor.endIndex : end;
       const node: OpenNode = {
-        type: name, start: start + delta, end: end + delta, field, named, missing: false, error: false, children: leaf ? NONE : [], pending: -1, info,
+        type: name, start: start + delta, end: end + delta, field: parent === undefined ? null : fieldIn(parent, named, cursor), named, missing: false, error: false,
+        children: leaf ? NONE : [], pending: -1, info,
       };
-      if (parent !== undefined) {
-        parent.children.push(node);
-        closes = shape !== null ? parent.children.length === shape.length : !named && parent.info.closer === name;
-      }
-      if (!leaf) {
-        if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) opened = node;
-        else node.pending = cursor.currentDescendantIndex;
-      } else if (parent === undefined) {
-        return node;
+      parent?.children.push(node);
+      if (leaf) {
+        if (parent === undefined) return node;
+      } else if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) {
+        opened = node;
+      } else {
+        node.pending = cursor.currentDescendantIndex;
       }
     }
     if (opened !== null) {
-      if (cursor.gotoFirstChild()) {
+      const { opener } = info;
+      if (opener !== null && text.startsWith(opener, start)) {
+        // Its first child is this token.
+        at = start + opener.length;
+        const next = afterBlanks(text, at);
+        if (parent !== undefined && next >= 0 && text.charCodeAt(next) === info.closerCode) {
+          at = next + 1;
+          opened.end = at + delta;
+        } else {
+          cursor.gotoFirstChild();
+          stack.push(opened);
+          parent = opened;
+        }
+      } else if (cursor.gotoFirstChild()) {
         stack.push(opened);
         parent = opened;
-        known = opened.start - delta;
+        // A node begins where its first child begins.
+        known = start;
         continue;
+      } else {
+        at = cursor.endIndex;
+        opened.end = at + delta;
+        if (parent === undefined) return opened;
       }
-      at = cursor.endIndex;
-      opened.end = at + delta;
-      if (parent === undefined) return opened;
     }
-    known = -1;
-    while (closes || !cursor.gotoNextSibling()) {
-      const closed = stack.pop();
-      if (closed === undefined) throw new Error('internal: the walk lost its root');
+    // On to the next sibling, or to that of the nearest node around that has one.
+    for (;;) {
+      if (parent === undefined) throw new Error('internal: the walk lost its root');
+      const { shape, closer, closerCode } = parent.info;
+      let complete = closes || (shape !== null && parent.children.length === shape.length);
+      closes = false;
+      if (!complete) {
+        known = parent.info.hidesTokens ? -1 : afterBlanks(text, at);
+        const code = known < 0 ? -1 : text.charCodeAt(known);
+        if (code >= 0 && code === closerCode && closer !== null) {
+          at = known + 1;
+          if (parent.info.implied?.has(closer) !== true) parent.children.push(token(closer, known + delta));
+          complete = true;
+        } else if (cursor.gotoNextSibling()) {
+          // A comma behind the last child is one of the node around.
+          if (code !== COMMA) break;
+          at = known + 1;
+          continue;
+        }
+      }
       cursor.gotoParent();
+      const closed = parent;
+      stack.pop();
+      parent = stack[stack.length - 1];
       if (closed.info.hidesTokens) at = closed.end - delta;
       else closed.end = at + delta;
-      parent = stack[stack.length - 1];
       if (parent === undefined) {
-        // The root may end with blanks.
+        // What the tree of a whole text spans is not what its tokens span.
         closed.end = cursor.endIndex + delta;
         return closed;
       }
-      // A node that is complete may be what completes its parent.
-      closes = parent.info.shape !== null && parent.children.length === parent.info.shape.length;
     }
   }
+}
+
+const COMMA = 44;
+
+function fieldIn(parent: OpenNode, named: boolean, cursor: TreeCursor): string | null {
+  const { info, children } = parent;
+  if (!named || info.plain) return null;
+  return info.shape === null ? fieldOf(cursor) : info.shape[children.length] ?? null;
+}
+
+/** A closing token that the cursor did not have to visit. */
+function token(name: string, start: number): OpenNode {
+  return { type: name, start, end: start + name.length, field: null, named: false, missing: false, error: false, children: NONE, pending: -1, info: CLOSER };
 }
 
 /** The first offset from `at` that is no blank; -1 if something may stand there that the tree leaves out, or that only the parser can tell. */

@@ -14,8 +14,12 @@ export interface TypeInfo {
   readonly implied: ReadonlySet<string> | null;
   /** Its children stand in no fields. */
   readonly plain: boolean;
-  /** Its last child is this token. */
+  /** Its first child is this token, which its span implies. */
+  readonly opener: string | null;
+  /** Its last child is this token, a single character. */
   readonly closer: string | null;
+  /** That character; -1 without one. */
+  readonly closerCode: number;
   /** A leaf that is a run of letters, digits and `_`. */
   readonly word: boolean;
   /** The tree does not show all of its tokens, or not by their spelling: positions in it are asked for. */
@@ -60,10 +64,17 @@ const PLAIN = new Set([
   'else_clause', 'type_qualifier', 'storage_class_specifier', 'string_literal', 'char_literal', 'enumerator_list', 'attribute_declaration',
 ]);
 
-/** Parents whose last child is their closing token, so that asking for one more sibling can be saved. */
+/** Parents whose last child is their closing token: no other child begins with it. */
 const CLOSED_BY: Record<string, string> = {
   argument_list: ')', parameter_list: ')', parenthesized_expression: ')', condition_clause: ')', subscript_argument_list: ']', compound_statement: '}',
   expression_statement: ';', declaration: ';', return_statement: ';', break_statement: ';', continue_statement: ';', initializer_list: '}',
+  declaration_list: '}', field_declaration_list: '}', field_declaration: ';', enumerator_list: '}', template_argument_list: '>', template_parameter_list: '>',
+};
+
+const OPENED_BY: Record<string, string> = {
+  argument_list: '(', parameter_list: '(', parenthesized_expression: '(', condition_clause: '(', subscript_argument_list: '[', compound_statement: '{',
+  initializer_list: '{', declaration_list: '{', field_declaration_list: '{', template_argument_list: '<', template_parameter_list: '<',
+  return_statement: 'return', if_statement: 'if', while_statement: 'while', template_declaration: 'template',
 };
 
 /** Operators have a field too, but only that of a named child is ever asked for. */
@@ -78,6 +89,12 @@ function hidesTokens(name: string): boolean {
   return name === 'pure_virtual_clause' || name === 'raw_string_literal' || name.startsWith('preproc_') || name.startsWith('#');
 }
 
+/** Of closing tokens that are known by their character alone. */
+export const CLOSER: TypeInfo = {
+  name: 'closer', named: false, leaf: true, skip: false, textual: false, implied: null, plain: false, opener: null, closer: null, closerCode: -1, word: false,
+  hidesTokens: false, optional: false, shape: null,
+};
+
 /** By the parser's numbers, which are small but for that of errors. */
 const typeInfos: (TypeInfo | undefined)[] = [];
 let errorInfo: TypeInfo | undefined;
@@ -91,7 +108,7 @@ export function infoOf(cursor: TreeCursor, id: number): TypeInfo {
   const named = cursor.nodeIsNamed;
   const info: TypeInfo = {
     name, named, leaf: !named || LEAVES.has(name), skip: name === ',' || name === 'comment', textual: TEXTUAL.has(name), implied: IMPLIED[name] ?? null,
-    plain: PLAIN.has(name), closer: CLOSED_BY[name] ?? null, word: WORDS.has(name), hidesTokens: hidesTokens(name),
+    plain: PLAIN.has(name), opener: named ? OPENED_BY[name] ?? null : null, closer: CLOSED_BY[name] ?? null, closerCode: CLOSED_BY[name]?.charCodeAt(0) ?? -1, word: WORDS.has(name), hidesTokens: hidesTokens(name),
     optional: name === 'compound_statement' || name === 'initializer_list', shape: named ? SHAPES[name] ?? null : null,
   };
   if (id !== ERROR_TYPE) typeInfos[id] = info;
