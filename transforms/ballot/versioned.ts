@@ -4,8 +4,9 @@
  * Each guard is brought to `E < 0` and taken at the worst iteration of the loops of the nest (affine ends); what the lane can name in front of the nest keeps
  * its name. The conjunction of the inequalities is the lane's condition. A guard that could never hold throughout is left in both copies.
  */
-import { isStmt, walk } from '../../src/analysis/children.js';
+import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import { atLeast, type FunctionFacts } from '../../src/analysis/facts.js';
+import { builtin } from '../../src/cuda/builtins.js';
 import type { Expr, RefExpr, Stmt } from '../../src/syntax/tree.js';
 import { lessThanZero } from '../lib/guards/bound.js';
 import { demandOf, settle, type Demand } from '../lib/guards/demands.js';
@@ -66,12 +67,15 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
   let problem: VersionedProblem | null = null;
   const demands: Demand[] = [];
   for (const guard of guards) {
+    if (!isGuard(facts, guard)) continue;
     const verdict = facts.scope(guard.comparison);
     const demand = demandOf(reader, guard, inner, false);
     if (demand === null || !usable(context, demand)) {
       if (verdict.known && atLeast(verdict.value, 'warp')) continue;
       // What does not change in the nest is for hoist.
       if (demand === null && facts.invariant(guard.comparison, loop).value) continue;
+      // What the place in the block alone decides differs within every block: lanes of a reduction and the like.
+      if (isConfinedTo(facts, guard.comparison, () => true)) continue;
       const failure = (reader as { readonly failure: Unreadable | null }).failure;
       problem ??= failure !== null
         ? { kind: 'problem', loop, guard, id: failure.id === 'types-known' || failure.id === 'operands-invariant' ? failure.id : 'guard-implied', text: failure.reason }
@@ -116,35 +120,53 @@ function isConfined(facts: FunctionFacts, reader: Reader, demand: Demand): boole
   const varying = syms.filter((sym) => differs(reader, sym));
   if (varying.length === 0) return syms.every((sym) => sym.key.startsWith('blockDim.'));
   const names = new Set(varying.map((sym) => sym.text));
+  const shared = new Set(syms.filter((sym) => !differs(reader, sym)).map((sym) => sym.text));
+  return isConfinedTo(facts, demand.guard.comparison, (name) => !shared.has(name), names);
+}
+
+/** No block number, no memory and no parameter of the lane's own stands behind the expression; names for which `follow` is false are one value of the warp. */
+function isConfinedTo(facts: FunctionFacts, expr: Expr, follow: (name: string) => boolean, own: ReadonlySet<string> = new Set()): boolean {
   let confined = true;
-  const visit = (root: Expr, seen: Set<unknown>): void => {
+  const seen = new Set<unknown>();
+  const visit = (root: Expr): void => {
     walk(root, (node) => {
       if (!confined || isStmt(node)) return false;
       if (node.kind === 'coordinate') confined = node.base !== 'blockIdx';
-      else if (node.kind === 'index' || node.kind === 'call' || (node.kind === 'unary' && node.op === '*')) confined = false;
-      else if (node.kind === 'ref' && (node.decl?.kind === 'variable' || node.decl?.kind === 'parameter')) follow(node, seen);
+      else if (node.kind === 'index' || (node.kind === 'unary' && node.op === '*') || (node.kind === 'call' && !(node.callee.kind === 'builtin' && builtin(node.callee.name)?.family === 'arithmetic'))) confined = false;
+      else if (node.kind === 'ref' && follow(node.name)) trace(node);
       return confined;
     });
   };
-  const follow = (ref: RefExpr, seen: Set<unknown>): void => {
+  const trace = (ref: RefExpr): void => {
     const { decl } = ref;
     if (decl === null || seen.has(decl) || (decl.kind !== 'variable' && decl.kind !== 'parameter')) return;
     seen.add(decl);
-    if (decl.kind === 'parameter') { confined &&= !names.has(decl.name); return; }
+    if (decl.kind === 'parameter') { confined &&= !own.has(decl.name) && facts.function.qualifiers.global; return; }
     for (const definition of facts.definitions(ref)) {
-      if (definition.kind === 'declaration' && definition.decl.init !== null && !definition.decl.opaqueInit) visit(definition.decl.init, seen);
-      else if (definition.kind === 'assignment' && definition.node.kind === 'assign') visit(definition.node.value, seen);
-      else if (definition.kind !== 'declaration' && !(definition.kind === 'assignment' && definition.node.kind === 'update')) confined = false;
+      if (definition.kind === 'declaration') {
+        if (definition.decl.init !== null && !definition.decl.opaqueInit) visit(definition.decl.init);
+      } else if (definition.kind === 'assignment' && definition.node.kind === 'assign') visit(definition.node.value);
+      else if (!(definition.kind === 'assignment' && definition.node.kind === 'update')) confined = false;
     }
   };
-  walk(demand.guard.comparison, (node) => {
-    if (node.kind === 'ref' && syms.some((sym) => sym.text === node.name && !differs(reader, sym))) return true;
-    if (node.kind === 'ref') follow(node, new Set());
-    else if (node.kind === 'coordinate' && node.base === 'blockIdx') confined = false;
-    else if (node.kind === 'index' || node.kind === 'call') confined = false;
-    return confined;
-  });
+  visit(expr);
   return confined;
+}
+
+/** Integers are compared, and one way is the work, the other next to nothing: not a choice between two kinds of work. */
+function isGuard(facts: FunctionFacts, { owner, comparison }: Guard): boolean {
+  if (comparison.left.type.kind !== 'int' || comparison.right.type.kind !== 'int') return comparison.left.type.kind === 'dependent' || comparison.right.type.kind === 'dependent';
+  if (owner.kind === 'ternary') return isTrivial(owner.node.then) || isTrivial(owner.node.else);
+  if (owner.kind === 'if' && owner.node.else !== null) return Math.min(facts.cost(owner.node.then).instructions, facts.cost(owner.node.else).instructions) <= SLIGHT;
+  return true;
+}
+
+/** Instructions of an arm that only sets something. */
+const SLIGHT = 4;
+
+function isTrivial(expr: Expr): boolean {
+  const value = strip(expr);
+  return value.kind === 'literal' || value.kind === 'ref' || (value.kind === 'unary' && isTrivial(value.operand)) || (value.kind === 'cast' && isTrivial(value.operand));
 }
 
 /** The loops that the demand depends on run equally far wherever the block stands: only then has it an interior. */

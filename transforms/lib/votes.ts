@@ -8,6 +8,7 @@
  */
 import { arrivalSets, type Arrival, type Decision } from '../../src/analysis/arrival.js';
 import { strip } from '../../src/analysis/children.js';
+import { isHipSource } from '../../src/audit/hazards/platform.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from './equality.js';
@@ -35,6 +36,9 @@ export type MaskPlan =
 /** How the lanes that come to a statement are named in a vote right before it. */
 export function maskAt(context: TransformContext, stmt: Stmt): MaskPlan {
   const { facts } = context;
+  if (isHipSource(facts.program, context.unit)) {
+    return { kind: 'problem', id: 'arrival-set-known', line: lineOf(context, stmt), known: true, text: 'wavefronts of HIP have up to 64 lanes, and its votes take other masks', remedy: 'apply it to the CUDA source' };
+  }
   const arrival = arrivalSets(facts).at(stmt);
   const { lanes, skips } = arrival;
   const loop = skips.find((skip) => skip.by === 'loop');

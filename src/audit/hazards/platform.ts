@@ -9,10 +9,19 @@ import type { Spot } from './scene.js';
 
 const memo = new WeakMap<Program, ReadonlySet<Unit>>();
 
-export function isHip(spot: Spot): boolean {
-  const { program } = spot.facts;
+/** True if the file is HIP's. */
+export function isHipSource(program: Program, unit: Unit): boolean {
+  return unitsOf(program).has(unit);
+}
+
+function unitsOf(program: Program): ReadonlySet<Unit> {
   let units = memo.get(program);
   if (units === undefined) memo.set(program, units = hipUnits(program));
+  return units;
+}
+
+export function isHip(spot: Spot): boolean {
+  const units = unitsOf(spot.facts.program);
   if (units.size === 0) return false;
   for (let here: Spot | null = spot; here !== null; here = here.outer) if (units.has(here.facts.unit)) return true;
   return false;
