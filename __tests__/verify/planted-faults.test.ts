@@ -104,6 +104,31 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'vote inside a branch, with a mask taken above it',
+    before: `__global__ void k(const float* x, const int* pick, float* y, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float s = 0.0f;
+      if (pick[i] > 0) { for (int d = -3; d <= 3; ++d) { int q = i + d; if (q >= 0 && q < n) s += x[q] * (float)(d + 4); } }
+      y[i] = s; }`,
+    after: `__global__ void k(const float* x, const int* pick, float* y, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; float s = 0.0f;
+      const bool taken = pick[i] > 0;
+      const unsigned int lanes = __ballot_sync(0xffffffff, taken);
+      if (taken) {
+        if (__all_sync(lanes, i >= 3 && (long long)i + 3 < n)) { for (int d = -3; d <= 3; ++d) { int q = i + d; s += x[q] * (float)(d + 4); } }
+        else { for (int d = -3; d <= 3; ++d) { int q = i + d; if (q >= 0 && q < n) s += x[q] * (float)(d + 4); } } }
+      y[i] = s; }`,
+    faults: [
+      ['all lanes named inside the branch', '__all_sync(lanes, i', '__all_sync(0xffffffff, i'],
+      ['vote taken inside the branch', 'const unsigned int lanes = __ballot_sync(0xffffffff, taken);\n      if (taken) {', 'if (taken) { const unsigned int lanes = __ballot_sync(0xffffffff, taken);'],
+      ['mask of the other lanes', '__ballot_sync(0xffffffff, taken)', '__ballot_sync(0xffffffff, !taken)'],
+      ['mask without the lanes that are early', '__ballot_sync(0xffffffff, taken)', '__ballot_sync(0xffffffff, taken && i >= 3)'],
+      ['mask of another condition', '__ballot_sync(0xffffffff, taken)', '__ballot_sync(0xffffffff, pick[i] > 1)'],
+      ['lower end of the other version', 'i >= 3 &&', 'i >= 2 &&'],
+      ['upper end forgotten', ' && (long long)i + 3 < n', ''],
+      ['versions swapped', '__all_sync(lanes, i', '!__all_sync(lanes, i'],
+    ],
+  },
+  {
     name: 'tree to shuffles',
     options: block(128),
     before: `__global__ void k(const float* x, float* y) {

@@ -1,0 +1,127 @@
+/** What ballot says: masks that are derived, conditions that are compared exactly, estimates that agree with what was measured. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { ballot } from '../../transforms/ballot.js';
+import type { Outcome } from '../../transforms/lib/types.js';
+import { applyAll, load, outcomesOf, refuses, skips, type RunOptions } from '../helpers/transform.js';
+
+beforeAll(async () => {
+  await initParser();
+});
+
+function only(code: string, options: RunOptions = {}): Outcome {
+  const outcomes = outcomesOf(ballot, load(code), options);
+  expect(outcomes).toHaveLength(1);
+  const [outcome] = outcomes;
+  if (outcome === undefined) throw new Error('no site');
+  return outcome;
+}
+
+const row = (radius: string, guard = 'j >= 0 && j < n', index = 'int', extent = 'int'): string => `__global__ void k(const float *in, const float *tap, float *out, ${extent} n, int r)
+{
+    ${index} i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.f;
+    for (int k = -${radius}; k <= ${radius}; ++k) {
+        ${index} j = i + k;
+        if (${guard})
+            sum += tap[k + ${radius}] * in[j];
+    }
+    if (i < n)
+        out[i] = sum;
+}
+`;
+
+const plane = (radius: number): string => `__global__ void k(const float *in, float *out, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0.f;
+    for (int dy = -${radius}; dy <= ${radius}; ++dy)
+        for (int dx = -${radius}; dx <= ${radius}; ++dx) {
+            int xx = x + dx, yy = y + dy;
+            if (xx >= 0 && xx < w && yy >= 0 && yy < h)
+                sum += in[yy * w + xx];
+        }
+    if (x < w && y < h)
+        out[y * w + x] = sum;
+}
+`;
+
+describe('estimates agree with what was measured', () => {
+  test.each([[4, 1.12, 1.26], [16, 1.06, 1.2], [64, 1, 1.04]])('a window of radius %d in a row', (radius, low, high) => {
+    const { estimate } = only(row(String(radius)));
+    expect(estimate?.speedup).toBeGreaterThanOrEqual(low);
+    expect(estimate?.speedup).toBeLessThanOrEqual(high);
+    expect(estimate?.pays).toBe(true);
+  });
+
+  test.each([[1, 1.1, 1.35], [8, 1.4, 1.86]])('a window of radius %d in a plane', (radius, low, high) => {
+    const { estimate } = only(plane(radius));
+    expect(estimate?.speedup).toBeGreaterThanOrEqual(low);
+    expect(estimate?.speedup).toBeLessThanOrEqual(high);
+    expect(estimate?.breakEven).toMatch(/of the warps/);
+  });
+
+  const branch = `__global__ void k(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? x[i] : 0.f;
+    if (v > 0.5f) {
+        for (int k = 0; k < 16; ++k) v = v * 0.5f + sqrtf(v + k);
+    }
+    if (i < n) y[i] = v;
+}
+`;
+  test.each(['skip', 'three-way'])('%s never pays, and says why', (variant) => {
+    skips(ballot, branch, { variant });
+    expect(only(branch, { variant }).reason).toMatch(/hardware passes by/);
+    expect(applyAll(ballot, branch, { variant, evenIfItLoses: true }).rounds).toBe(1);
+  });
+});
+
+describe('the condition is compared exactly', () => {
+  const test1 = (code: string): string => /__all_sync\(0xffffffff, (.*)\)\) \{?$/m.exec(applyAll(ballot, code).text)?.[1] ?? '';
+
+  test('in 64 bits where the sum may leave 32', () => {
+    expect(test1(row('4'))).toBe('i >= 4 && (long long)i + 4 < n');
+    expect(test1(row('r'))).toBe('i >= r && (long long)i + r < n');
+  });
+
+  test('an unsigned comparison says both edges', () => {
+    expect(test1(row('4', '(unsigned)j < (unsigned)n'))).toBe('(long long)i + 4 < n && i >= 4');
+  });
+
+  test('in 64 bits as they are', () => {
+    expect(test1(row('4', 'j >= 0 && j < n', 'long long', 'long long'))).not.toContain('(int)');
+  });
+
+  test('a length of 64 bits without sign', () => {
+    const run = applyAll(ballot, row('4', 'j >= 0 && (size_t)j < n', 'int', 'size_t').replace('__global__', 'typedef unsigned long size_t;\n__global__'));
+    if (run.rounds > 0) expect(run.text).not.toMatch(/\(int\)n/);
+  });
+});
+
+describe('masks', () => {
+  test('nothing is written with __activemask', () => {
+    for (const code of [row('4'), plane(2)]) expect(applyAll(ballot, code).text).not.toContain('__activemask');
+  });
+
+  test('a vote below a return names the lanes that have gone', () => {
+    const code = row('4').replace('    float sum', '    if (i >= n) return;\n    float sum');
+    const outcome = only(code);
+    expect(outcome.status).toBe('applied');
+    expect(outcome.obligations.find((o) => o.id === 'arrival-set-known')?.text).toMatch(/have left the kernel/);
+    expect(applyAll(ballot, code).text).toContain('__all_sync(0xffffffff,');
+  });
+
+  test('a condition that loads is evaluated once, and its value voted on', () => {
+    const code = row('4').replace('    for (', '    if (tap[i & 7] > 0.f) {\n    for (').replace('    if (i < n)\n        out', '    }\n    if (i < n)\n        out');
+    const { text } = applyAll(ballot, code);
+    expect(text).toContain('const bool taken = tap[i & 7] > 0.f;');
+    expect(text).toContain('__ballot_sync(0xffffffff, taken);');
+    expect(text).toContain('if (taken) {');
+  });
+
+  test('lanes that leave the loop around one by one are refused', () => {
+    refuses(ballot, row('4').replace('    float sum = 0.f;', '    float sum = 0.f;\n    while (sum < tap[i & 7]) {\n    int s = (int)sum;').replaceAll('i + k', 'i + s + k').replace('    if (i < n)\n        out', '    sum += 1.f; }\n    if (i < n)\n        out'), 'exits-warp-uniform');
+  });
+});
