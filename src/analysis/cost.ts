@@ -15,7 +15,7 @@ import { unreachable } from '../syntax/tree.js';
 import { calleesOf } from './call-sites.js';
 import { isStmt, strip, type Node } from './children.js';
 import { constantOf } from './constants.js';
-import { lambdaOf } from './effects.js';
+import { lambdaOf } from './lambdas.js';
 import type { Env } from './env.js';
 import type { Cost, Loop } from './facts.js';
 import { isAutomatic } from './function-index.js';

@@ -8,6 +8,8 @@ import { collectControls, type Control, type LoopFlow } from './control-flow.js'
 import type { DefUse, ReturnSite, StoreSite, Value } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
+import { codeOf } from './function-code.js';
+import { outlives } from './address-fate.js';
 import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
 import { assignsOwnObject, structureOf } from './structure.js';
 import type { AssignExpr, CallExpr, Expr, FunctionDecl, RefExpr, Stmt, SwitchStmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
@@ -51,10 +53,11 @@ class Builder extends DefUseTables {
     this.define(this.self, this.add({ kind: 'parameter', decl: this.self }));
     for (const parameter of this.fn.parameters) this.declareAs(parameter, { kind: 'parameter', decl: parameter });
     const finals = new Map<Variable, number>();
-    if (this.fn.body !== null) {
+    const code = codeOf(this.fn);
+    if (code !== null) {
       this.targets.push({ depth: 0, loop: null, frames: 0, bodyFrames: 0 });
       this.frames.push(new Map());
-      this.statement(this.fn.body);
+      this.statement(code);
       const end: Way = this.dead ? null : this.popFrame();
       if (this.dead) this.popFrame();
       const ways: Way[] = [end];
@@ -64,7 +67,7 @@ class Builder extends DefUseTables {
         collectControls(jump.control, null, null, decides);
       }
       this.dead = false;
-      this.join(ways, decides, this.fn.body);
+      this.join(ways, decides, code);
       for (const parameter of this.fn.parameters) {
         if (parameter.type.kind === 'reference') finals.set(parameter, this.env.get(parameter) ?? -1);
       }
@@ -365,9 +368,13 @@ class Builder extends DefUseTables {
       case 'index': this.expression(node.base); this.expression(node.index); return;
       case 'member': this.expression(node.object); return;
       case 'cast': this.expression(node.operand); return;
-      case 'construct': for (const argument of node.arguments) this.expression(argument); return;
-      case 'init-list': for (const element of node.elements) this.expression(element); return;
+      case 'construct': for (const argument of node.arguments) this.expression(argument); this.bound(node); return;
+      case 'init-list': for (const element of node.elements) this.expression(element); this.bound(node); return;
     }
+  }
+
+  private bound(node: Expr): void {
+    for (const root of this.structure.bound.get(node) ?? []) this.unknownTo(root, node, 'bound by an object that is made here');
   }
 
   private lazily(condition: Expr, sense: 'then' | 'else', operand: Expr, node: Expr): void {
@@ -469,6 +476,7 @@ class Builder extends DefUseTables {
     for (const argument of node.arguments) this.expression(argument);
     for (const output of this.structure.outputs.get(node) ?? []) {
       const { decl } = this.target(output.root);
+      if (this.kept.has(decl) && outlives(node, output, this.structure.parents)) this.unknownTo(output.root, node, 'its address outlives this call');
       if (this.memoryReferences.has(decl) || (output.how === 'reference' && leavesAlone(node, output.argument))) continue;
       this.define(decl, this.add({ kind: 'output', decl, call: node, output, previous: this.current(decl), control: this.control }));
     }

@@ -8,6 +8,8 @@ import type { Node } from './children.js';
 import { collectControls, type Control, type Target } from './control-flow.js';
 import type { Region, Step, Value } from './def-use.js';
 import type { Variable } from './facts.js';
+import type { Root } from './lvalues.js';
+import { outlives } from './address-fate.js';
 import { structureOf, type Structure } from './structure.js';
 import type { Expr, FunctionDecl, ParameterDecl } from '../syntax/tree.js';
 
@@ -26,6 +28,17 @@ export interface Jump {
 /** Omits the discriminating fields that `add` fills in. */
 export type NewValue = Value extends infer V ? V extends Value ? Omit<V, 'id'> : never : never;
 
+function keptIn({ outputs, aliases, parents }: Structure): ReadonlySet<Variable> {
+  const kept = new Set<Variable>();
+  for (const [call, list] of outputs) {
+    for (const output of list) {
+      if (!outlives(call, output, parents)) continue;
+      for (let root: Root | undefined = output.root; root !== undefined; root = aliases.get(root.decl)) kept.add(root.decl);
+    }
+  }
+  return kept;
+}
+
 export class DefUseTables {
   protected readonly structure: Structure;
   protected readonly values: Value[] = [];
@@ -42,10 +55,13 @@ export class DefUseTables {
   protected cyclic = false;
   protected readonly self: ParameterDecl;
   protected readonly unstructured: boolean;
+  /** Variables whose address outlives a call of a visible function. */
+  protected readonly kept: ReadonlySet<Variable>;
 
   constructor(protected readonly fn: FunctionDecl) {
     this.structure = structureOf(fn);
     this.unstructured = this.structure.gotos.length > 0;
+    this.kept = keptIn(this.structure);
     this.self = {
       kind: 'parameter', name: 'this', span: fn.nameSpan, nameSpan: fn.nameSpan, file: fn.file, type: { kind: 'unknown', text: 'this' }, index: -1, default: null, pack: false,
     };
@@ -92,7 +108,7 @@ export class DefUseTables {
   /** A variable comes into scope. */
   protected declareAs(decl: Variable, value: NewValue): void {
     if (this.needsCell(decl)) {
-      const cell = this.add({ kind: 'cell', decl, inputs: [], controls: [], addressed: this.structure.escaped.has(decl) });
+      const cell = this.add({ kind: 'cell', decl, inputs: [], controls: [], addressed: this.structure.escaped.has(decl) || this.kept.has(decl) });
       if (cell.kind === 'cell') this.cells.set(decl, cell);
       this.cyclic = true;
       this.set(decl, cell.id);
@@ -104,7 +120,7 @@ export class DefUseTables {
   }
 
   private needsCell(decl: Variable): boolean {
-    if (this.structure.escaped.has(decl)) return true;
+    if (this.structure.escaped.has(decl) || this.kept.has(decl)) return true;
     if (!this.unstructured) return false;
     return this.assignedSomewhere().has(decl) || this.insideGotoLoop(decl);
   }

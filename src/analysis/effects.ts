@@ -5,32 +5,18 @@
  * its address), so that `a[i] += f(&x)` is a read and a write of `a`, a use of `i`, and whatever `f` does to `x`. What is
  * not understood is listed in `opaque` or `unknownCalls`; who asks must treat both as reading and writing anything.
  *
- * Not handled: destructors; constructors of records whose body is not visible count as unknown calls only if the type itself is unknown.
+ * A constructor counts where the object is made, a destructor where it is declared. Not handled: destructors of temporaries and of members.
  */
-import { builtin, isBuiltin } from '../cuda/builtins.js';
-import type { CallExpr, CastExpr, ConstructExpr, Expr, FunctionDecl, Program, RecordDecl, Space, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import type { CastExpr, Expr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
 import { isStmt, strip, type Node } from './children.js';
+import { CallEffects } from './effects-calls.js';
+import { type EffectContext, type Mode } from './effects-tables.js';
 import type { Env } from './env.js';
-import type { Effects, MemoryAccess, Variable } from './facts.js';
+import type { Effects } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
-import { libraryCall } from './library-calls.js';
-import { placesOf, targetsOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places.js';
-import { bodiesOf, lambdaSummary, substitute, summaryOf, type Summary } from './summaries.js';
-
-export interface EffectContext extends PlaceContext {
-  readonly program: Program;
-}
-
-type Mode = 'read' | 'write' | 'both' | 'address';
-
-const places = new WeakMap<MemoryAccess, Place>();
-
-/** The place an access goes to. */
-export function placeOfAccess(access: MemoryAccess): Place {
-  return places.get(access) ?? { ...UNKNOWN_PLACE, base: access.base, space: access.space, steps: access.base !== null && access.base.kind === 'parameter' ? '*' : '' };
-}
+import { UNKNOWN_PLACE } from './places.js';
 
 const memo = new WeakMap<Node, Effects>();
 
@@ -54,10 +40,6 @@ export function collectEffects(node: Stmt | Expr, context: EffectContext): Effec
   return made;
 }
 
-function isVolatile(type: Type): boolean {
-  return type.volatile === true || (type.kind === 'array' && isVolatile(type.of));
-}
-
 /** Integer or pointer constant that is surely not zero, without an environment. */
 function nonZeroLiteral(expr: Expr): boolean {
   const inner = strip(expr);
@@ -77,34 +59,7 @@ function smallShift(amount: Expr): boolean {
   return false;
 }
 
-class Collector {
-  private readonly accesses: MemoryAccess[] = [];
-  private readonly assigns = new Set<Variable>();
-  private readonly uses = new Set<Variable>();
-  private readonly barriers = new Set<CallExpr>();
-  private readonly collectives = new Set<CallExpr>();
-  private readonly fences = new Set<CallExpr>();
-  private readonly atomics = new Set<CallExpr>();
-  private readonly unknownCalls = new Set<Expr>();
-  private readonly visible = new Set<Expr>();
-  private readonly exits: Stmt[] = [];
-  private readonly asm = new Set<Stmt>();
-  private readonly opaque = new Set<Stmt | Expr>();
-  private readonly faults = new Set<Expr>();
-  private loopDepth = 0;
-  private switchDepth = 0;
-  private lambdaDepth = 0;
-
-  constructor(private readonly context: EffectContext) {}
-
-  effects(): Effects {
-    return {
-      accesses: this.accesses, assigns: this.assigns, uses: this.uses, barriers: [...this.barriers], collectives: [...this.collectives], fences: [...this.fences],
-      atomics: [...this.atomics], unknownCalls: [...this.unknownCalls], visible: [...this.visible], exits: this.exits, asm: [...this.asm], opaque: [...this.opaque],
-      faults: [...this.faults],
-    };
-  }
-
+class Collector extends CallEffects {
   statement(node: Stmt): void {
     switch (node.kind) {
       case 'empty': return;
@@ -179,10 +134,13 @@ class Collector {
   }
 
   private declaration(variable: VariableDecl): void {
-    if (variable.init === null) return;
-    if (variable.type.kind === 'reference') this.expression(variable.init, 'address');
-    else this.expression(variable.init, 'read');
-    if (isAutomatic(variable)) this.assigns.add(variable);
+    if (variable.init === null) this.defaulted(variable);
+    else {
+      this.expression(variable.init, variable.type.kind === 'reference' ? 'address' : 'read');
+      this.converted(variable.init, variable.type);
+      if (isAutomatic(variable)) this.assigns.add(variable);
+    }
+    this.destroyed(variable);
   }
 
   expression(node: Expr, mode: Mode): void {
@@ -227,8 +185,8 @@ class Collector {
         if (node.arrow || this.isLvalue(node.object)) this.access(node, mode);
         return;
       case 'cast': this.expression(node.operand, this.castMode(node, mode)); return;
-      case 'construct': this.construct(node); return;
-      case 'init-list': for (const element of node.elements) this.expression(element, 'read'); return;
+      case 'construct': this.construct(node, node.type, node.arguments); return;
+      case 'init-list': this.construct(node, node.type, node.elements); return;
       case 'lambda':
         // Its effects happen where it is called; callers are not always visible, so they count here too.
         this.lambdaDepth++;
@@ -242,11 +200,6 @@ class Collector {
 
   private castMode(node: CastExpr, mode: Mode): Mode {
     return mode === 'read' || node.type.kind === 'reference' ? mode : node.style === 'reinterpret' || node.style === 'const' || node.style === 'static' ? mode : 'read';
-  }
-
-  private isLvalue(expr: Expr): boolean {
-    const inner = strip(expr);
-    return inner.kind === 'ref' || inner.kind === 'index' || inner.kind === 'member' || (inner.kind === 'unary' && inner.op === '*') || inner.kind === 'conditional' || inner.kind === 'assign' || inner.kind === 'cast';
   }
 
   private reference(node: Expr & { readonly kind: 'ref' }, mode: Mode): void {
@@ -286,222 +239,4 @@ class Collector {
     if (type.kind === 'float' || strip(divisor).type.kind === 'float') return;
     if (!nonZeroLiteral(divisor)) this.faults.add(node);
   }
-
-  /** An operator on a record that is not one of CUDA's vectors calls a function that the tree does not name. */
-  private operatorCall(node: Expr, operands: readonly Expr[]): void {
-    const overloaded = operands.some((operand) => {
-      const type = strip(operand).type;
-      return type.kind === 'record' && type.decl.methods.length > 0;
-    });
-    if (overloaded && node.kind !== 'index') this.unknownCalls.add(node);
-    if (overloaded && node.kind === 'index') {
-      const type = strip(node.base).type;
-      const methods = type.kind === 'record' ? type.decl.methods.filter((method) => method.name === 'operator[]') : [];
-      if (methods.length === 0) this.unknownCalls.add(node);
-    }
-  }
-
-  private fault(node: Expr, mode: Mode): void {
-    if (mode === 'address') return;
-    if (node.kind === 'index' && strip(node.index).kind === 'literal' && strip(node.base).type.kind === 'array') return;
-    this.faults.add(node);
-  }
-
-  /** Records what happens at every place that an lvalue may denote. */
-  private access(lvalue: Expr, mode: Mode): void {
-    if (mode === 'address') return;
-    const volatile = isVolatile(lvalue.type) || volatileThrough(lvalue);
-    for (const place of placesOf(lvalue, this.context)) this.touch(place, mode, lvalue, null, volatile);
-  }
-
-  private touch(place: Place, mode: Mode | 'atomic', node: Expr, through: CallExpr | null, volatile: boolean): void {
-    const base = place.base;
-    const object = base !== null && base !== 'this' && (base.kind === 'variable' || base.kind === 'parameter') && isAutomatic(base) && !place.steps.includes('*') ? base : null;
-    if (object !== null) {
-      if (mode !== 'write') this.uses.add(object);
-      if (mode !== 'read') this.assigns.add(object);
-      if (object.type.kind !== 'array') return;
-    }
-    // A pointer that was read from memory may hold the address of any variable whose address was handed out.
-    const followed = place.steps.indexOf('*') !== place.steps.lastIndexOf('*');
-    if ((base === null || base === 'this' || followed) && mode !== 'read') this.writeExposed();
-    if (mode === 'atomic') this.record(place, 'atomic', node, through, volatile);
-    else {
-      if (mode === 'read' || mode === 'both') this.record(place, 'read', node, through, volatile);
-      if (mode === 'write' || mode === 'both') this.record(place, 'write', node, through, volatile);
-    }
-  }
-
-  private record(place: Place, kind: MemoryAccess['kind'], node: Expr, through: CallExpr | null, volatile: boolean): void {
-    const base = place.base === 'this' ? null : place.base;
-    const space: Space | 'unknown' = place.space;
-    const access: MemoryAccess = { node, kind, space, base, volatile, through };
-    places.set(access, place);
-    this.accesses.push(access);
-  }
-
-  private writeExposed(): void {
-    for (const variable of this.context.index.exposed) this.assigns.add(variable);
-  }
-
-  private writeUnknown(): void {
-    this.writeExposed();
-  }
-
-  private call(node: CallExpr): void {
-    const callee = node.callee;
-    if (callee.kind === 'builtin') { this.builtinCall(node, callee.name); return; }
-    if (callee.kind === 'method') this.expression(callee.object, callee.arrow ? 'read' : 'address');
-    const library = libraryCall(node);
-    if (library !== null) {
-      for (const argument of node.arguments) this.argument(argument, library.writesArguments);
-      if (library.kind === 'barrier') this.barriers.add(node);
-      if (library.kind !== 'query') this.collectives.add(node);
-      return;
-    }
-    switch (callee.kind) {
-      case 'function': this.known(node, callee.candidates); return;
-      case 'method': this.known(node, callee.candidates); return;
-      case 'value': this.throughValue(node, callee.value); return;
-      case 'unknown': this.unknown(node); return;
-      default: unreachable(callee);
-    }
-  }
-
-  private builtinCall(node: CallExpr, name: string): void {
-    const entry = builtin(name);
-    for (const argument of node.arguments) this.expression(argument, 'read');
-    if (entry === undefined) { this.unknownCalls.add(node); this.writeUnknown(); return; }
-    for (const position of new Set([...entry.reads, ...entry.writes])) {
-      const pointer = node.arguments[position];
-      if (pointer === undefined || entry.family === 'texture') continue;
-      const mode = entry.atomic ? 'atomic' : entry.reads.includes(position) ? (entry.writes.includes(position) ? 'both' : 'read') : 'write';
-      for (const place of targetsOf(pointer, this.context)) this.touch(place, mode, node, null, entry.volatile);
-    }
-    if (entry.family === 'texture' && entry.writes.length > 0) this.record({ ...UNKNOWN_PLACE, space: 'device' }, 'write', node, null, false);
-    // `sincosf(x, &s, &c)` and the like say so in `writes`; a built-in with out-parameters of another kind does not exist.
-    if (entry.barrier !== null) this.barriers.add(node);
-    if (entry.collective !== null) this.collectives.add(node);
-    if (entry.fence !== null) this.fences.add(node);
-    if (entry.atomic) this.atomics.add(node);
-    if (entry.output !== null || (entry.volatile && entry.collective === null)) this.visible.add(node);
-    if (entry.mayFault) this.faults.add(node);
-  }
-
-  private known(node: CallExpr, candidates: readonly FunctionDecl[]): void {
-    const bodies = candidates.flatMap((candidate) => bodiesOf(candidate, this.context.program));
-    const allKnown = candidates.length > 0 && candidates.every((candidate) => bodiesOf(candidate, this.context.program).length > 0);
-    if (!allKnown) {
-      // A declaration of a built-in without its body (`extern float sqrtf(float)`) means the built-in.
-      const { callee } = node;
-      if (callee.kind === 'function' && bodies.length === 0 && isBuiltin(callee.name)) this.builtinCall(node, callee.name);
-      else this.unknown(node);
-      return;
-    }
-    for (let position = 0; position < node.arguments.length; position++) {
-      const argument = node.arguments[position];
-      if (argument === undefined) continue;
-      const byReference = bodies.some((body) => body.parameters[position]?.type.kind === 'reference');
-      this.expression(argument, byReference && this.isLvalue(argument) ? 'address' : 'read');
-    }
-    for (const body of bodies) {
-      const summary = summaryOf(body, this.context.program);
-      if (summary === null) { this.unknownCalls.add(node); this.writeArguments(node); } else this.apply(summary, node);
-    }
-  }
-
-  private apply(summary: Summary, node: CallExpr): void {
-    for (const touch of summary.touches) {
-      for (const place of substitute(touch.place, summary.parameters, node, this.context)) this.touch(place, touch.kind, touch.node, node, touch.volatile);
-    }
-    for (const decl of summary.captured.uses) this.uses.add(decl);
-    for (const decl of summary.captured.assigns) this.assigns.add(decl);
-    for (const call of summary.effects.barriers) this.barriers.add(call);
-    for (const call of summary.effects.collectives) this.collectives.add(call);
-    for (const call of summary.effects.fences) this.fences.add(call);
-    for (const call of summary.effects.atomics) this.atomics.add(call);
-    for (const call of summary.effects.unknownCalls) this.unknownCalls.add(call);
-    for (const call of summary.effects.visible) this.visible.add(call);
-    for (const statement of summary.effects.asm) this.asm.add(statement);
-    for (const part of summary.effects.opaque) this.opaque.add(part);
-    if (summary.effects.unknownCalls.length > 0 || summary.effects.opaque.length > 0) this.writeExposed();
-    if (summary.mayFault) this.faults.add(node);
-  }
-
-  private throughValue(node: CallExpr, value: Expr): void {
-    this.expression(value, 'address');
-    const lambda = lambdaOf(value);
-    if (lambda !== null) {
-      node.arguments.forEach((argument, position) => this.expression(argument, lambda.parameters[position]?.type.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read'));
-      const summary = lambdaSummary(lambda, this.context.program);
-      if (summary === null) this.unknownCalls.add(node);
-      else this.apply(summary, node);
-      return;
-    }
-    const type = strip(value).type;
-    const record: RecordDecl | null = type.kind === 'record' ? type.decl : type.kind === 'reference' && type.to.kind === 'record' ? type.to.decl : null;
-    const operators = record === null ? [] : record.methods.filter((method) => method.name === 'operator()' && method.parameters.length === node.arguments.length);
-    if (operators.length > 0) this.known(node, operators);
-    else this.unknown(node);
-  }
-
-  private unknown(node: CallExpr): void {
-    this.unknownCalls.add(node);
-    for (const argument of node.arguments) this.argument(argument, true);
-    if (node.callee.kind === 'method' && !node.callee.arrow) this.access(node.callee.object, 'both');
-    this.writeUnknown();
-  }
-
-  /** Every argument by reference or pointer may be written. */
-  private writeArguments(node: CallExpr): void {
-    for (const argument of node.arguments) this.argument(argument, true);
-    this.writeUnknown();
-  }
-
-  private argument(argument: Expr, written: boolean): void {
-    this.expression(argument, 'read');
-    if (!written) return;
-    const inner = strip(argument);
-    if (this.isLvalue(inner) && inner.type.const !== true) this.access(inner, 'both');
-    if (inner.type.kind === 'pointer' || inner.type.kind === 'array') {
-      for (const place of targetsOf(inner, this.context)) if (place.base !== null) this.touch(place, 'both', inner, null, false);
-    }
-  }
-
-  private construct(node: ConstructExpr): void {
-    const type = node.type;
-    if (type.kind === 'record' && type.decl.vector === null) {
-      const constructors = type.decl.methods.filter((method) => method.name === type.decl.name && method.parameters.length >= node.arguments.length);
-      for (const argument of node.arguments) this.expression(argument, 'read');
-      for (const constructor of constructors) {
-        const summary = summaryOf(constructor, this.context.program);
-        if (summary === null || summary.touches.some((touch) => touch.place.base !== 'this' && touch.kind !== 'read') || summary.effects.unknownCalls.length > 0) this.unknownCalls.add(node);
-      }
-      return;
-    }
-    const unknownType = type.kind === 'unknown' && libraryCall({ ...node, kind: 'call', callee: { kind: 'unknown', name: type.text }, calleeSpan: node.span, templateArguments: null }) === null;
-    for (const argument of node.arguments) this.argument(argument, unknownType);
-    if (unknownType) { this.unknownCalls.add(node); this.writeUnknown(); }
-  }
-}
-
-/** `volatile T *p`: what `p[i]` and `*p` access is volatile even if the type of the expression lost the word. */
-function volatileThrough(lvalue: Expr): boolean {
-  const inner = strip(lvalue);
-  const pointer = inner.kind === 'index' ? strip(inner.base) : inner.kind === 'unary' && inner.op === '*' ? strip(inner.operand) : inner.kind === 'member' ? strip(inner.object) : null;
-  if (pointer === null) return false;
-  if (inner.kind === 'member' && !inner.arrow) return isVolatile(pointer.type) || volatileThrough(pointer);
-  const type = pointer.type;
-  return (type.kind === 'pointer' && isVolatile(type.to)) || (type.kind === 'array' && (isVolatile(type) || volatileThrough(pointer)));
-}
-
-/** The lambda that a value is: written here, or the only value of a local variable. */
-export function lambdaOf(value: Expr): (Expr & { readonly kind: 'lambda' }) | null {
-  const inner = strip(value);
-  if (inner.kind === 'lambda') return inner;
-  if (inner.kind === 'ref' && inner.decl !== null && inner.decl.kind === 'variable' && inner.decl.init !== null) {
-    const init = strip(inner.decl.init);
-    return init.kind === 'lambda' ? init : null;
-  }
-  return null;
 }

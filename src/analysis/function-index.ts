@@ -8,6 +8,7 @@
  */
 import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
+import { codeOf } from './function-code.js';
 import type { Variable } from './facts.js';
 
 export interface VariableWrite {
@@ -76,7 +77,7 @@ export function indexBody(body: Stmt): FunctionIndex {
 const EMPTY: CompoundStmt = { kind: 'compound', span: { start: 0, end: 0 }, body: [] };
 
 export function indexFunction(fn: FunctionDecl): FunctionIndex {
-  return indexBody(fn.body ?? EMPTY);
+  return indexBody(codeOf(fn) ?? EMPTY);
 }
 
 /** C functions that host code calls with launch sizes at hand: they take values and pointers, never references. */

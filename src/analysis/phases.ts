@@ -14,7 +14,8 @@ import type { CallExpr, Expr, FunctionDecl, Program, Stmt } from '../syntax/tree
 import { asmMeaning } from './asm-text.js';
 import { calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
-import { lambdaOf } from './effects.js';
+import { collectEffects } from './effects.js';
+import { lambdaOf } from './lambdas.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { libraryCall } from './library-calls.js';
 import { placesOf, targetsOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places.js';
@@ -114,6 +115,7 @@ class Builder {
       case 'for': case 'while': case 'do': case 'range-for': return this.loop(node, from, frame);
       case 'switch': {
         let ends = node.init === null ? from : this.statement(node.init, from, frame);
+        if (node.conditionDecl !== null && node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame);
         ends = this.expression(node.condition, ends, frame);
         this.breaks.push([]);
         let falling: number[] = [];
@@ -133,6 +135,18 @@ class Builder {
         const meaning = asmMeaning(node.text);
         return meaning.pure ? from : this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, from);
       }
+      case 'declare': {
+        let ends = from;
+        for (const variable of node.variables) {
+          if (variable.init !== null) ends = this.expression(variable.init, ends, frame);
+          const { type } = variable;
+          if (type.kind !== 'record' || type.decl.methods.length === 0) continue;
+          // A destructor runs where the scope ends, on every way out of it.
+          if (type.decl.methods.some((method) => method.name.startsWith('~') && method.defaulted !== true)) this.broken = true;
+          ends = this.made(node, ends, frame);
+        }
+        return ends;
+      }
       default: {
         let ends = from;
         forEachChild(node, (child) => { ends = isStmt(child) ? this.statement(child, ends, frame) : this.expression(child, ends, frame); });
@@ -147,7 +161,9 @@ class Builder {
     if (node.kind === 'range-for') ends = this.expression(node.range, ends, frame);
     const head = this.join(ends);
     const condition = node.kind === 'range-for' ? null : node.condition;
-    const tested = node.kind === 'do' || condition === null ? head : this.expression(condition, head, frame);
+    const declared = (node.kind === 'for' || node.kind === 'while') && node.conditionDecl !== null ? node.conditionDecl.init : null;
+    const entered = declared === null ? head : this.expression(declared, head, frame);
+    const tested = node.kind === 'do' || condition === null ? entered : this.expression(condition, entered, frame);
     this.breaks.push([]);
     this.continues.push([]);
     const body = this.statement(node.body, tested, frame);
@@ -174,6 +190,11 @@ class Builder {
         return this.merge(this.expression(node.then, test, frame), this.expression(node.else, test, frame));
       }
       case 'call': return this.call(node, from, frame);
+      case 'construct': case 'init-list': {
+        let ends = from;
+        forEachChild(node, (child: Node) => { if (!isStmt(child)) ends = this.expression(child, ends, frame); });
+        return this.made(node, ends, frame);
+      }
       case 'opaque': return this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, from);
       case 'assign': {
         let ends = this.expression(node.value, from, frame);
@@ -187,6 +208,14 @@ class Builder {
         return this.isLoad(node) ? this.load(node, ends) : ends;
       }
     }
+  }
+
+  /** What the constructors of an object write is not followed: it may be anything. */
+  private made(node: Expr | Stmt, from: number[], frame: Frame): number[] {
+    const { function: fn } = frame;
+    const effects = collectEffects(node, { index: frame.context.index, function: fn, program: this.program });
+    const hidden = effects.unknownCalls.length > 0 || effects.opaque.length > 0 || effects.asm.length > 0 || effects.atomics.length > 0 || effects.accesses.some((access) => access.kind !== 'read' && access.through !== null);
+    return hidden ? this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, from) : from;
   }
 
   /** Every lvalue in memory counts as a load; those that are only written are asked about by nobody. */

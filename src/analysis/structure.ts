@@ -12,8 +12,9 @@
 import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
+import { codeOf } from './function-code.js';
 import { addressedVariable, isMember, isReference, rootOf, valueType, variableOf, type Root } from './lvalues.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RefExpr, Stmt, VariableDecl } from '../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordDecl, RefExpr, Stmt, VariableDecl } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
 export interface CallOutput {
@@ -48,6 +49,8 @@ export interface Structure {
   /** Local references that stand for one variable or a part of it. */
   readonly aliases: ReadonlyMap<Variable, Root>;
   readonly outputs: ReadonlyMap<CallExpr, readonly CallOutput[]>;
+  /** Variables that the making of an object may bind, and so change now or later. */
+  readonly bound: ReadonlyMap<Expr, readonly Root[]>;
   readonly gotos: readonly GotoStmt[];
   readonly labels: readonly LabelStmt[];
   /** Does the function (a method) assign fields of its own object? */
@@ -101,16 +104,61 @@ function outputsOf(call: CallExpr): readonly CallOutput[] {
       });
       if (!bound) continue;
     }
-    const root = rootOf(argument);
-    if (root !== null && isLvalue(argument) && valueType(root.decl.type).const !== true) {
-      outputs.push({ root: { ...root, whole: false }, argument: i, how: visible ? 'reference' : 'unknown' });
+    if (!isLvalue(argument)) continue;
+    const roots = rootsOf(argument);
+    for (const root of roots) {
+      // One of several objects: which one is decided elsewhere.
+      if (valueType(root.decl.type).const !== true) outputs.push({ root: { ...root, whole: false }, argument: i, how: visible && roots.length === 1 ? 'reference' : 'unknown' });
     }
   }
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
 }
 
+/** The variables that an lvalue may be (a part of): several for `c ? x : y`. */
+function rootsOf(lvalue: Expr): readonly Root[] {
+  const e = strip(lvalue);
+  if (e.kind === 'conditional') return [...rootsOf(e.then), ...rootsOf(e.else)];
+  if (e.kind === 'binary' && e.op === ',') return rootsOf(e.right);
+  const root = rootOf(e);
+  return root === null ? [] : [root];
+}
+
+/** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
+function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
+  const { type } = node;
+  if (type.kind !== 'unknown' && type.kind !== 'dependent' && (type.kind !== 'record' || type.decl.vector !== null)) return NO_ROOTS;
+  const given = node.kind === 'construct' ? node.arguments : node.elements;
+  return given.flatMap((argument, i) => {
+    if (type.kind === 'record' && !mayBind(type.decl, given.length, i)) return [];
+    const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedVariable(argument) : null;
+    return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...(addressed === null ? [] : [addressed])];
+  });
+}
+
+const NO_ROOTS: readonly Root[] = [];
+
+function constructors(record: RecordDecl): readonly FunctionDecl[] {
+  return record.methods.filter((method) => method.name === record.name);
+}
+
+function mayBind(record: RecordDecl, count: number, position: number): boolean {
+  if (!record.complete) return true;
+  const made = constructors(record).filter((one) => one.parameters.length >= count || one.parameters.at(-1)?.pack === true);
+  if (made.length === 0) return record.fields.filter((field) => field.storage === 'member')[position]?.type.kind === 'reference' || record.bases.length > 0;
+  const keepsReferences = record.fields.some((field) => field.type.kind === 'reference');
+  return made.some((one) => {
+    const parameter = one.parameters[position] ?? one.parameters.at(-1);
+    if (parameter === undefined || parameter.pack) return true;
+    const { type } = parameter;
+    return type.kind === 'unknown' || type.kind === 'dependent' || type.kind === 'pointer' || (type.kind === 'reference' && (type.to.const !== true || keepsReferences));
+  });
+}
+
 function isLvalue(expr: Expr): boolean {
   const e = strip(expr);
+  if (e.kind === 'conditional') return isLvalue(e.then) && isLvalue(e.else);
+  if (e.kind === 'binary') return e.op === ',' && isLvalue(e.right);
+  if (e.kind === 'cast') return e.type.kind === 'reference' || (e.style !== 'c' && isLvalue(e.operand));
   return e.kind === 'ref' || e.kind === 'member' || e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'update' && e.prefix) || e.kind === 'assign';
 }
 
@@ -141,6 +189,7 @@ class Walk {
   private readonly addressed = new Set<Variable>();
   private readonly aliases = new Map<Variable, Root>();
   private readonly outputs = new Map<CallExpr, readonly CallOutput[]>();
+  private readonly bound = new Map<Expr, readonly Root[]>();
   private readonly gotos: GotoStmt[] = [];
   private readonly labels: LabelStmt[] = [];
   private readonly loopStack: Loop[] = [];
@@ -151,12 +200,12 @@ class Walk {
   constructor(private readonly fn: FunctionDecl) {}
 
   run(): Structure {
-    const body = this.fn.body;
+    const body = codeOf(this.fn);
     if (body !== null) this.visit(body);
     let parents: Map<Node, Node> | null = null;
     return {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
-      assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs,
+      assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes,
     };
   }
@@ -180,6 +229,7 @@ class Walk {
       case 'assign': this.assign(node.target, node); return;
       case 'update': this.assign(node.target, node); return;
       case 'call': this.call(node); return;
+      case 'construct': case 'init-list': this.construct(node); return;
       case 'unary':
         if (node.op === '&') this.address(node);
         return;
@@ -329,6 +379,16 @@ class Walk {
     // A method on fields of the own object, or on the object itself, may assign it.
     if (call.callee.kind === 'method' && assignsOwnObject(call.callee.object)) this.assignsThis = true;
     for (const argument of call.arguments) if (assignsOwnObject(argument)) this.assignsThis = true;
+  }
+
+  private construct(node: Expr & { kind: 'construct' | 'init-list' }): void {
+    const roots = boundBy(node);
+    if (roots.length === 0) return;
+    this.bound.set(node, roots);
+    for (const root of roots) {
+      this.record(root.decl, node, false);
+      this.escape(root.decl);
+    }
   }
 
   private record(decl: Variable, node: Expr | Stmt, known: boolean): void {

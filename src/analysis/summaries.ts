@@ -9,7 +9,9 @@
  */
 import type { CallExpr, Expr, FunctionDecl, LambdaExpr, ParameterDecl, Program, Stmt } from '../syntax/tree.js';
 import { strip } from './children.js';
-import { collectEffects, placeOfAccess, type EffectContext } from './effects.js';
+import { codeOf } from './function-code.js';
+import { collectEffects } from './effects.js';
+import { placeOfAccess, type EffectContext } from './effects-tables.js';
 import type { Effects, Variable } from './facts.js';
 import { indexBody, indexFunction, isAutomatic } from './function-index.js';
 import { extend, placeKey, placesOf, targetsOf, UNKNOWN_PLACE, variableTargets, type Place, type PlaceContext } from './places.js';
@@ -35,8 +37,9 @@ const inProgress = new Set<object>();
 
 /** The summary of a function with a body; null while it is being made (recursion). */
 export function summaryOf(fn: FunctionDecl, program: Program): Summary | null {
-  if (fn.body === null) return null;
-  return summarise(fn, fn.body, fn.parameters, { index: indexFunction(fn), function: fn, program });
+  const code = codeOf(fn);
+  if (code === null) return null;
+  return summarise(fn, code, fn.parameters, { index: indexFunction(fn), function: fn, program });
 }
 
 export function lambdaSummary(lambda: LambdaExpr, program: Program): Summary | null {

@@ -22,6 +22,7 @@ import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './structure.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
 import { boundTaint, isConstantObject, loaded } from './uniformity-loads.js';
+import { convertedTaint } from './uniformity-objects.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
 import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
@@ -107,7 +108,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
         roots.add(root.decl);
       }
       parameters.push(referenceTaint(argument, state));
-    } else parameters.push(taintOf(argument, state));
+    } else parameters.push(parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state));
   }
   let self = CONSTANT;
   if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);

@@ -1,11 +1,12 @@
 /**
- * Elements of objects that are made: aggregates hold what they are given; a constructor may put anything into its object.
+ * Elements of objects that are made and converted: aggregates hold what they are given; a constructor may put anything into its object, and a conversion operator
+ * may make anything of it.
  *
- * The tree has the bodies of constructors but not their member-initialiser lists. A list is accepted if every name in it is a parameter, a
- * field, a base or a scalar type, so that it can only hand on its arguments; any other name (`linear_tid(threadIdx.x)`, a call) makes the
- * object unknown. So do records whose body is not visible, and default values of fields that are no literals.
+ * Constructors are solved like methods that run on an object which holds what it is given, member initialisers first (function-code.ts). Records whose
+ * constructor or conversion is not visible give unknown, as do references in objects: what they are bound to may change later.
  */
 import { strip } from './children.js';
+import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
 import { taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
@@ -23,65 +24,106 @@ export function constructedTaint(type: Type, args: readonly Expr[], state: Unifo
   }
 }
 
+/** Element of `{ a, b }` for a type: an aggregate, or an object made by a constructor. */
+export function listTaint(list: Expr & { readonly kind: 'init-list' }, state: Uniformity): number {
+  if (list.type.kind === 'record' && list.type.decl.vector === null) return constructedTaint(list.type, list.elements, state);
+  let taint = CONSTANT;
+  for (const element of list.elements) taint |= taintOf(element, state);
+  return taint;
+}
+
+/** Element of a value where it becomes one of another type: a parameter, a variable, a result. */
+export function convertedTaint(value: Expr, to: Type, state: Uniformity): number {
+  const type = to.kind === 'reference' ? to.to : to;
+  if (type.kind !== 'record' || type.decl.vector !== null) return taintOf(value, state);
+  const from = strip(value).type;
+  const same = from.kind === 'record' && from.decl === type.decl;
+  // A copy holds what the original held, unless the record says how it is copied.
+  if (same && (to.kind === 'reference' || isMade(value) || !hasOwnCopy(type.decl))) return taintOf(value, state);
+  if (from.kind === 'unknown' || from.kind === 'dependent' || value.kind === 'init-list') return taintOf(value, state);
+  return constructedTaint(type, [value], state);
+}
+
+function isMade(value: Expr): boolean {
+  const e = strip(value);
+  return e.kind === 'construct' || e.kind === 'init-list';
+}
+
+function hasOwnCopy(record: RecordDecl): boolean {
+  return record.methods.some((method) => {
+    const first = method.parameters[0];
+    if (method.name !== record.name || method.defaulted === true || first === undefined || first.type.kind !== 'reference') return false;
+    return first.type.to.kind === 'record' && first.type.to.decl === record;
+  });
+}
+
+const conversions = new WeakMap<RecordDecl, readonly FunctionDecl[]>();
+const OVERLOADED: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '~', ',', '(', '[']);
+
+/** `operator int()`, `operator bool()` of a record. */
+function conversionsOf(record: RecordDecl): readonly FunctionDecl[] {
+  const known = conversions.get(record);
+  if (known !== undefined) return known;
+  const made = record.methods.filter((method) => {
+    if (method.parameters.length > 0 || !method.name.startsWith('operator')) return false;
+    const rest = method.name.slice('operator'.length).trim();
+    return rest !== '' && !OVERLOADED.has(rest.charAt(0));
+  });
+  conversions.set(record, made);
+  return made;
+}
+
+/** What a conversion operator may add to the element of an object of this type: the tree does not say where one is called. */
+export function conversionTaint(type: Type, contents: number, state: Uniformity): number {
+  if (type.kind !== 'record' || type.decl.vector !== null) return CONSTANT;
+  let taint = CONSTANT;
+  for (const conversion of conversionsOf(type.decl)) {
+    const bodies = bodiesOf(conversion, state.env.program);
+    if (bodies.length === 0) return UNKNOWN;
+    for (const body of bodies) {
+      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT });
+      taint |= solved === null ? UNKNOWN : solved.returned();
+    }
+  }
+  return taint;
+}
+
 function recordTaint(record: RecordDecl, args: readonly Expr[], given: number, state: Uniformity, depth: number): number {
   if (record.vector !== null) return CONSTANT;
   if (!record.complete || depth > 8) return UNKNOWN;
   let taint = CONSTANT;
+  const constructors = constructorsOf(record, args.length);
   for (const base of record.bases) taint |= base.kind === 'record' ? recordTaint(base.decl, [], given, state, depth + 1) : UNKNOWN;
   for (const field of record.fields) {
     if (field.storage !== 'member') continue;
-    if (field.init !== null && !isLiteral(field.init)) return UNKNOWN;
+    if (field.type.kind === 'reference') return UNKNOWN;
+    // With a constructor the defaults of fields are part of what it runs.
+    if (constructors.length === 0 && field.init !== null && !isLiteral(field.init)) return UNKNOWN;
     // A field whose own type has a constructor is made by it unless the list says otherwise.
     if (field.type.kind === 'record') taint |= recordTaint(field.type.decl, [], given, state, depth + 1);
   }
-  for (const constructor of constructorsOf(record, args.length)) {
-    taint |= constructorTaint(constructor, record, args, given, state);
-  }
+  for (const constructor of constructors) taint |= constructorTaint(constructor, args, given, state);
   return taint;
 }
 
 /** Constructors that take so many arguments. */
 function constructorsOf(record: RecordDecl, count: number): readonly FunctionDecl[] {
-  return record.methods.filter((method) => method.name === record.name && method.parameters.length >= count
+  return record.methods.filter((method) => method.name === record.name && (method.parameters.length >= count || method.parameters.at(-1)?.pack === true)
     && method.parameters.slice(count).every((parameter) => parameter.default !== null || parameter.pack));
 }
 
-function constructorTaint(fn: FunctionDecl, record: RecordDecl, args: readonly Expr[], given: number, state: Uniformity): number {
+function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number, state: Uniformity): number {
   // Defaulted: copies, or leaves the fields as they are.
-  if (fn.body === null) return CONSTANT;
-  if (!handsOn(fn, record, state)) return UNKNOWN;
-  if (fn.body.body.length === 0) return CONSTANT;
-  const parameters = fn.parameters.map((_, i) => { const argument = args[i]; return argument === undefined ? given : taintOf(argument, state); });
-  const solved = state.world.solve(fn, { parameters, self: given & ~LOCAL, arrival: CONSTANT });
-  return solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
-}
-
-const SCALARS: ReadonlySet<string> = new Set(['int', 'unsigned', 'float', 'double', 'char', 'short', 'long', 'bool', 'size_t', 'static_cast', 'this', 'true', 'false', 'nullptr', 'NULL', 'f', 'u', 'F', 'U']);
-
-/** Does the member-initialiser list, if there is one, name nothing but parameters and fields? */
-function handsOn(fn: FunctionDecl, record: RecordDecl, state: Uniformity): boolean {
-  const source = state.env.program.units.get(fn.file)?.source;
-  const body = fn.body;
-  if (source === undefined || body === null) return false;
-  const from = fn.parameters.reduce((end, parameter) => Math.max(end, parameter.span.end), fn.nameSpan.end);
-  const text = source.text.slice(from, body.span.start);
-  const colon = text.indexOf(':');
-  if (colon < 0) return true;
-  const known = new Set<string>([...SCALARS, ...fn.parameters.map((parameter) => parameter.name), ...record.fields.map((field) => field.name), record.name]);
-  for (const base of record.bases) if (base.kind === 'record') known.add(base.decl.name);
-  return identifiers(text.slice(colon + 1)).every((name) => known.has(name));
-}
-
-function identifiers(text: string): string[] {
-  const found: string[] = [];
-  let word = '';
-  for (const c of `${text} `) {
-    const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c === '_';
-    if (letter || (word !== '' && c >= '0' && c <= '9')) { word += c; continue; }
-    if (word !== '') found.push(word);
-    word = '';
+  if (fn.defaulted === true) return CONSTANT;
+  const bodies = bodiesOf(fn, state.env.program);
+  if (bodies.length === 0) return UNKNOWN;
+  let taint = CONSTANT;
+  for (const body of bodies) {
+    const parameters = body.parameters.map((_, i) => { const argument = args[i]; return argument === undefined ? given : taintOf(argument, state); });
+    const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT });
+    taint |= solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
   }
-  return found;
+  return taint;
 }
 
 function isLiteral(expr: Expr): boolean {

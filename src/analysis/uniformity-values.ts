@@ -8,7 +8,7 @@
 import { strip } from './children.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
-import { constructedTaint } from './uniformity-objects.js';
+import { constructedTaint, conversionTaint, listTaint } from './uniformity-objects.js';
 import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
@@ -18,6 +18,11 @@ import type { Expr, RefExpr } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
+  const taint = contentsOf(expr, state);
+  return expr.type.kind === 'record' ? taint | conversionTaint(expr.type, taint, state) : taint;
+}
+
+function contentsOf(expr: Expr, state: Uniformity): number {
   switch (expr.kind) {
     case 'literal': case 'sizeof': return CONSTANT;
     case 'ref': return refTaint(expr, state);
@@ -44,7 +49,7 @@ export function taintOf(expr: Expr, state: Uniformity): number {
     case 'index': case 'member': return lvalueTaint(expr, state);
     case 'cast': return taintOf(expr.operand, state);
     case 'construct': return constructedTaint(expr.type, expr.arguments, state);
-    case 'init-list': return joined(expr.elements, state);
+    case 'init-list': return listTaint(expr, state);
     case 'lambda': case 'opaque': return UNKNOWN;
     default: return unreachable(expr);
   }

@@ -23,7 +23,7 @@ import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
-import { constructedTaint } from './uniformity-objects.js';
+import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
 import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
 import type { Expr, FunctionDecl } from '../syntax/tree.js';
@@ -152,11 +152,11 @@ export class Uniformity {
       case 'parameter': return value.decl.index < 0 ? this.entry.self : this.parameter(value.decl.index, value.decl.pack);
       case 'undefined': return value.decl.type.kind === 'record' || value.decl.type.kind === 'array' ? constructedTaint(value.decl.type, [], this) : CONSTANT;
       case 'declaration':
-        return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : taintOf(value.init, this);
+        return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : convertedTaint(value.init, value.decl.type, this);
       case 'assignment': {
         const previous = value.previous < 0 ? CONSTANT : this.valueTaint(value.previous);
         const place = value.whole ? CONSTANT : placeTaint(value.node.target, this);
-        return previous | place | (value.node.kind === 'assign' ? taintOf(value.node.value, this) : CONSTANT);
+        return previous | place | (value.node.kind === 'assign' ? convertedTaint(value.node.value, value.node.target.type, this) : CONSTANT);
       }
       case 'join': return this.joinValues(value.inputs) | this.joinOwn(value.controls);
       // It changes from round to round: no constant, though all threads of the grid may agree in each round.
@@ -264,7 +264,7 @@ export class Uniformity {
   private collectReturns(): number {
     let taint = CONSTANT;
     for (const site of this.defUse.returns) {
-      if (site.value !== null) taint |= taintOf(site.value, this);
+      if (site.value !== null) taint |= convertedTaint(site.value, this.function.returns, this);
       if (this.defUse.returns.length > 1 || site.control !== null) taint |= this.chain(site.control) & ~LOCAL;
     }
     return taint;

@@ -1,0 +1,210 @@
+/**
+ * What becomes of an object that a call is handed by address or by reference: does its address outlive the call?
+ *
+ *   stays      the callee only reads and writes the object;
+ *   returned   the result may be its address or a reference to it (`return *this;`);
+ *   kept       it may be stored: in memory, in another object, by something that is not understood.
+ *
+ * Flow-insensitive: every local variable that a part of the address may flow into carries it. Recursion, lambdas and calls that are not visible count as
+ * kept. Not handled: addresses that a callee computes from other objects (pointer arithmetic out of an object is undefined).
+ */
+import { builtin } from '../cuda/builtins.js';
+import { forEachChild, isStmt, type Node } from './children.js';
+import { codeOf } from './function-code.js';
+import { isMember, rootOf, variableOf } from './lvalues.js';
+import { structureOf, type CallOutput } from './structure.js';
+import type { CallExpr, Decl, Expr, FunctionDecl, Type } from '../syntax/tree.js';
+
+export type Fate = 'stays' | 'returned' | 'kept';
+
+const fates = new WeakMap<FunctionDecl, Map<number, Fate>>();
+
+/** What the callees of a call do with the object that this output names, and what the caller does with what they return. */
+export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMap<Node, Node>): boolean {
+  const { callee } = call;
+  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return false;
+  let returned = false;
+  // A pointer, or an object returned by value, takes the address along; a reference is only one while it is used.
+  let byValue = false;
+  for (const candidate of callee.candidates) {
+    const fate = fateIn(candidate, output.argument);
+    if (fate === 'kept') return true;
+    if (fate !== 'returned') continue;
+    returned = true;
+    byValue ||= candidate.returns.kind !== 'reference';
+  }
+  return returned && !isDropped(call, byValue, parents);
+}
+
+/** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. */
+function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node, Node>): boolean {
+  let below: Node = call;
+  for (let up = parents.get(call); up !== undefined; below = up, up = parents.get(up)) {
+    switch (up.kind) {
+      case 'paren': case 'macro': continue;
+      case 'expression': return true;
+      case 'binary': return up.op !== ',' && (!isPointer || up.op === '==' || up.op === '!=');
+      case 'assign': return !isPointer && up.value === below && up.target.type.kind !== 'unknown';
+      case 'declare': {
+        const variable = up.variables.find((one) => one.init !== null && one.init === below);
+        return !isPointer && variable !== undefined && variable.type.kind !== 'reference' && variable.type.kind !== 'pointer';
+      }
+      case 'cast': if (isPointer || up.type.kind === 'reference' || up.type.kind === 'pointer') return false; continue;
+      case 'index': if (isPointer || up.base !== below) return !isPointer; continue;
+      case 'member': if (isPointer || up.arrow) return false; continue;
+      case 'if': case 'while': case 'for': case 'do': case 'switch': return true;
+      default: return false;
+    }
+  }
+  return false;
+}
+
+function fateIn(fn: FunctionDecl, argument: number): Fate {
+  const code = codeOf(fn);
+  if (code === null) return 'stays'; // a body that is not visible: the output counts as unknown anyway
+  let ofFunction = fates.get(fn);
+  if (ofFunction === undefined) fates.set(fn, ofFunction = new Map());
+  const known = ofFunction.get(argument);
+  if (known !== undefined) return known;
+  ofFunction.set(argument, 'kept'); // recursion
+  const parameter = argument < 0 ? null : fn.parameters[argument] ?? fn.parameters[fn.parameters.length - 1] ?? null;
+  const made = argument >= 0 && (parameter === null || parameter.pack) ? 'kept' : new Walk(fn, parameter).fate();
+  ofFunction.set(argument, made);
+  return made;
+}
+
+class Walk {
+  private readonly carriers = new Set<Decl>();
+  private readonly parents: ReadonlyMap<Node, Node>;
+  private result: Fate = 'stays';
+  private grew = false;
+
+  /** `start` null: the object that a method runs on. */
+  constructor(private readonly fn: FunctionDecl, private readonly start: Decl | null) {
+    this.parents = structureOf(fn).parents;
+    if (start !== null) this.carriers.add(start);
+  }
+
+  fate(): Fate {
+    const code = codeOf(this.fn);
+    do {
+      this.grew = false;
+      if (code !== null) this.visit(code);
+    } while (this.grew && this.result !== 'kept');
+    return this.result;
+  }
+
+  private visit(node: Node): void {
+    if (this.result === 'kept') return;
+    if (node.kind === 'this' && this.start === null) this.address(node);
+    else if (node.kind === 'ref' && node.decl !== null) {
+      const { decl } = node;
+      if (this.start === null && isMember(decl)) this.object(node, decl.kind === 'variable' ? decl.type : node.type);
+      else if (this.carriers.has(decl) && (decl.kind === 'variable' || decl.kind === 'parameter')) {
+        if (decl.type.kind === 'reference') this.object(node, decl.type.to);
+        else if (decl.type.kind === 'array' && decl.kind === 'variable') this.object(node, decl.type);
+        else this.address(node);
+      }
+    }
+    forEachChild(node, (child) => this.visit(child));
+  }
+
+  private keep(): void { this.result = 'kept'; }
+  private give(): void { if (this.result === 'stays') this.result = 'returned'; }
+
+  private carry(decl: Decl): void {
+    if (this.carriers.has(decl)) return;
+    this.carriers.add(decl);
+    this.grew = true;
+  }
+
+  /** Follows the object (a part of it) upwards: only its address matters. */
+  private object(node: Expr, type: Type): void {
+    if (type.kind === 'array') { this.address(node); return; }
+    const up = this.parents.get(node);
+    if (up === undefined) return;
+    switch (up.kind) {
+      case 'paren': case 'macro': this.object(up, type); return;
+      case 'member': if (!up.arrow) this.object(up, up.type); return;
+      case 'index': if (up.base === node) this.object(up, up.type); return;
+      case 'cast': if (up.type.kind === 'reference' || isLvalueCast(up.type, type)) this.object(up, up.type); return;
+      case 'unary': if (up.op === '&') this.address(up); return;
+      case 'conditional': if (up.condition !== node) this.object(up, type); return;
+      case 'binary': if (up.op === ',' && up.right === node) this.object(up, type); return;
+      case 'assign': if (up.target === node) this.object(up, type); return;
+      case 'update': if (up.prefix) this.object(up, type); return;
+      case 'return': if (this.fn.returns.kind === 'reference' || this.fn.returns.kind === 'unknown' || this.fn.returns.kind === 'dependent') this.give(); return;
+      case 'declare': for (const variable of up.variables) if (variable.init === node && variable.type.kind === 'reference') this.carry(variable); return;
+      case 'range-for': if (up.range === node) this.carry(up.variable); return;
+      case 'call': this.handed(up, node, true); return;
+      case 'construct': case 'init-list': this.keep(); return; // may be bound to a reference
+      case 'lambda': this.keep(); return;
+      default: return;
+    }
+  }
+
+  /** Follows the address upwards. */
+  private address(node: Expr): void {
+    if (this.insideLambda(node)) { this.keep(); return; }
+    const up = this.parents.get(node);
+    if (up === undefined) return;
+    switch (up.kind) {
+      case 'paren': case 'macro': case 'construct': case 'init-list': this.address(up); return;
+      case 'cast': if (up.type.kind === 'pointer' || up.type.kind === 'array' || up.type.kind === 'int' || up.type.kind === 'unknown' || up.type.kind === 'dependent' || up.type.kind === 'record') this.address(up); return;
+      case 'binary':
+        if (up.op === '+' || up.op === '-' || (up.op === ',' && up.right === node)) this.address(up);
+        return;
+      case 'conditional': if (up.condition !== node) this.address(up); return;
+      case 'index': if (up.base === node) this.object(up, up.type); return;
+      case 'member': this.object(up, up.type); return;
+      case 'unary':
+        if (up.op === '*') this.object(up, up.type);
+        else if (up.op === '&') this.keep(); // the address of the pointer
+        return;
+      case 'update': this.address(up); return;
+      case 'assign': {
+        if (up.target === node) return; // a pointer moves
+        const root = rootOf(up.target);
+        if (root === null || root.decl.type.kind === 'reference') this.keep();
+        else this.carry(root.decl);
+        this.address(up);
+        return;
+      }
+      case 'declare': for (const variable of up.variables) if (variable.init === node) { if (variableOf(variable) === null || variable.type.kind === 'reference') this.keep(); else this.carry(variable); } return;
+      case 'return': this.give(); return;
+      case 'call': this.handed(up, node, false); return;
+      case 'expression': case 'if': case 'while': case 'do': case 'for': case 'switch': return;
+      default: this.keep();
+    }
+  }
+
+  private insideLambda(node: Node): boolean {
+    for (let up = this.parents.get(node); up !== undefined && !(isStmt(up) && up === codeOf(this.fn)); up = this.parents.get(up)) if (up.kind === 'lambda') return true;
+    return false;
+  }
+
+  private handed(call: CallExpr, node: Expr, asObject: boolean): void {
+    const { callee } = call;
+    if (callee.kind === 'builtin') {
+      const entry = builtin(callee.name);
+      // A pointer that is shuffled or exchanged comes out as a value.
+      if (!asObject && (entry === undefined || (entry.atomic && call.arguments.indexOf(node) > 0) || call.type.kind === 'pointer')) this.keep();
+      return;
+    }
+    if (callee.kind !== 'function' && callee.kind !== 'method') { this.keep(); return; }
+    const position = callee.kind === 'method' && callee.object === node ? -1 : call.arguments.indexOf(node);
+    if (callee.candidates.length === 0) { this.keep(); return; }
+    for (const candidate of callee.candidates) {
+      const parameter = position < 0 ? null : candidate.parameters[position];
+      // By value: the object is read, an address is copied into the callee.
+      if (asObject && parameter !== null && parameter !== undefined && parameter.type.kind !== 'reference' && parameter.type.kind !== 'unknown' && parameter.type.kind !== 'dependent') continue;
+      const fate = candidate.body === null ? 'kept' : fateIn(candidate, position);
+      if (fate === 'kept') { this.keep(); return; }
+      if (fate === 'returned') { if (call.type.kind === 'pointer') this.address(call); else this.object(call, call.type); }
+    }
+  }
+}
+
+function isLvalueCast(to: Type, from: Type): boolean {
+  return to.kind === 'record' && from.kind === 'record' && to.decl === from.decl;
+}

@@ -1,0 +1,204 @@
+/**
+ * Effects of calls: of built-ins by the one table, of visible functions by their summaries, of everything else anything. Making an object is a call of its
+ * constructors, and declaring one also a call of its destructor.
+ */
+import { builtin, isBuiltin } from '../cuda/builtins.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
+import { unreachable } from '../syntax/tree.js';
+import { strip } from './children.js';
+import { EffectTables, type Mode } from './effects-tables.js';
+import { libraryCall } from './library-calls.js';
+import { lambdaOf } from './lambdas.js';
+import { targetsOf, UNKNOWN_PLACE } from './places.js';
+import { bodiesOf, lambdaSummary, substitute, summaryOf, type Summary } from './summaries.js';
+
+export abstract class CallEffects extends EffectTables {
+  abstract expression(node: Expr, mode: Mode): void;
+
+  protected call(node: CallExpr): void {
+    const callee = node.callee;
+    if (callee.kind === 'builtin') { this.builtinCall(node, callee.name); return; }
+    if (callee.kind === 'method') this.expression(callee.object, callee.arrow ? 'read' : 'address');
+    const library = libraryCall(node);
+    if (library !== null) {
+      for (const argument of node.arguments) this.argument(argument, library.writesArguments);
+      if (library.kind === 'barrier') this.barriers.add(node);
+      if (library.kind !== 'query') this.collectives.add(node);
+      return;
+    }
+    switch (callee.kind) {
+      case 'function': this.known(node, callee.candidates); return;
+      case 'method': this.known(node, callee.candidates); return;
+      case 'value': this.throughValue(node, callee.value); return;
+      case 'unknown': this.unknown(node); return;
+      default: unreachable(callee);
+    }
+  }
+
+  protected builtinCall(node: CallExpr, name: string): void {
+    const entry = builtin(name);
+    for (const argument of node.arguments) this.expression(argument, 'read');
+    if (entry === undefined) { this.unknownCalls.add(node); this.writeUnknown(); return; }
+    for (const position of new Set([...entry.reads, ...entry.writes])) {
+      const pointer = node.arguments[position];
+      if (pointer === undefined || entry.family === 'texture') continue;
+      const mode = entry.atomic ? 'atomic' : entry.reads.includes(position) ? (entry.writes.includes(position) ? 'both' : 'read') : 'write';
+      for (const place of targetsOf(pointer, this.context)) this.touch(place, mode, node, null, entry.volatile);
+    }
+    if (entry.family === 'texture' && entry.writes.length > 0) this.record({ ...UNKNOWN_PLACE, space: 'device' }, 'write', node, null, false);
+    // `sincosf(x, &s, &c)` and the like say so in `writes`; a built-in with out-parameters of another kind does not exist.
+    if (entry.barrier !== null) this.barriers.add(node);
+    if (entry.collective !== null) this.collectives.add(node);
+    if (entry.fence !== null) this.fences.add(node);
+    if (entry.atomic) this.atomics.add(node);
+    if (entry.output !== null || (entry.volatile && entry.collective === null)) this.visible.add(node);
+    if (entry.mayFault) this.faults.add(node);
+  }
+
+  protected known(node: CallExpr, candidates: readonly FunctionDecl[]): void {
+    const bodies = candidates.flatMap((candidate) => bodiesOf(candidate, this.context.program));
+    const allKnown = candidates.length > 0 && candidates.every((candidate) => bodiesOf(candidate, this.context.program).length > 0);
+    if (!allKnown) {
+      // A declaration of a built-in without its body (`extern float sqrtf(float)`) means the built-in.
+      const { callee } = node;
+      if (callee.kind === 'function' && bodies.length === 0 && isBuiltin(callee.name)) this.builtinCall(node, callee.name);
+      else this.unknown(node);
+      return;
+    }
+    for (let position = 0; position < node.arguments.length; position++) {
+      const argument = node.arguments[position];
+      if (argument === undefined) continue;
+      const byReference = bodies.some((body) => body.parameters[position]?.type.kind === 'reference');
+      this.expression(argument, byReference && this.isLvalue(argument) ? 'address' : 'read');
+    }
+    for (const body of bodies) {
+      const summary = summaryOf(body, this.context.program);
+      if (summary === null) { this.unknownCalls.add(node); this.writeArguments(node); } else this.apply(summary, node);
+    }
+  }
+
+  protected apply(summary: Summary, node: CallExpr): void {
+    for (const touch of summary.touches) {
+      for (const place of substitute(touch.place, summary.parameters, node, this.context)) this.touch(place, touch.kind, touch.node, node, touch.volatile);
+    }
+    for (const decl of summary.captured.uses) this.uses.add(decl);
+    for (const decl of summary.captured.assigns) this.assigns.add(decl);
+    for (const call of summary.effects.barriers) this.barriers.add(call);
+    for (const call of summary.effects.collectives) this.collectives.add(call);
+    for (const call of summary.effects.fences) this.fences.add(call);
+    for (const call of summary.effects.atomics) this.atomics.add(call);
+    for (const call of summary.effects.unknownCalls) this.unknownCalls.add(call);
+    for (const call of summary.effects.visible) this.visible.add(call);
+    for (const statement of summary.effects.asm) this.asm.add(statement);
+    for (const part of summary.effects.opaque) this.opaque.add(part);
+    if (summary.effects.unknownCalls.length > 0 || summary.effects.opaque.length > 0) this.writeExposed();
+    if (summary.mayFault) this.faults.add(node);
+  }
+
+  protected throughValue(node: CallExpr, value: Expr): void {
+    this.expression(value, 'address');
+    const lambda = lambdaOf(value);
+    if (lambda !== null) {
+      node.arguments.forEach((argument, position) => this.expression(argument, lambda.parameters[position]?.type.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read'));
+      const summary = lambdaSummary(lambda, this.context.program);
+      if (summary === null) this.unknownCalls.add(node);
+      else this.apply(summary, node);
+      return;
+    }
+    const type = strip(value).type;
+    const record: RecordDecl | null = type.kind === 'record' ? type.decl : type.kind === 'reference' && type.to.kind === 'record' ? type.to.decl : null;
+    const operators = record === null ? [] : record.methods.filter((method) => method.name === 'operator()' && method.parameters.length === node.arguments.length);
+    if (operators.length > 0) this.known(node, operators);
+    else this.unknown(node);
+  }
+
+  protected unknown(node: CallExpr): void {
+    this.unknownCalls.add(node);
+    for (const argument of node.arguments) this.argument(argument, true);
+    if (node.callee.kind === 'method' && !node.callee.arrow) this.access(node.callee.object, 'both');
+    this.writeUnknown();
+  }
+
+  /** Every argument by reference or pointer may be written. */
+  protected writeArguments(node: CallExpr): void {
+    for (const argument of node.arguments) this.argument(argument, true);
+    this.writeUnknown();
+  }
+
+  protected argument(argument: Expr, written: boolean): void {
+    this.expression(argument, 'read');
+    if (!written) return;
+    const inner = strip(argument);
+    if (this.isLvalue(inner) && inner.type.const !== true) this.access(inner, 'both');
+    if (inner.type.kind === 'pointer' || inner.type.kind === 'array') {
+      for (const place of targetsOf(inner, this.context)) if (place.base !== null) this.touch(place, 'both', inner, null, false);
+    }
+  }
+
+  /** Making an object from these arguments; `node` stands for the call. */
+  protected construct(node: Expr, type: Type, given: readonly Expr[]): void {
+    if (type.kind === 'record') {
+      for (const argument of given) this.expression(argument, 'read');
+      if (type.decl.vector === null) this.runs(node, constructorsOf(type.decl, given.length), given);
+      return;
+    }
+    const unknownType = node.kind === 'construct' && type.kind === 'unknown' && libraryCall(callOf(node, type.text, [], given)) === null;
+    for (const argument of given) this.argument(argument, unknownType);
+    if (unknownType) { this.unknownCalls.add(node); this.writeUnknown(); }
+  }
+
+  /** `T x;`: the constructor without arguments. */
+  protected defaulted(variable: VariableDecl): void {
+    let { type } = variable;
+    while (type.kind === 'array') type = type.of;
+    if (type.kind === 'record' && type.decl.vector === null && !variable.opaqueInit) this.runs(nameOf(variable), constructorsOf(type.decl, 0), []);
+  }
+
+  /** `T x = v;` for a `v` of another type: the constructor that converts. */
+  protected converted(value: Expr, type: Type): void {
+    if (type.kind !== 'record' || type.decl.vector !== null || value.kind === 'init-list' || value.kind === 'construct') return;
+    const from = strip(value).type;
+    if (from.kind === 'record' && from.decl === type.decl) return;
+    this.runs(value, constructorsOf(type.decl, 1), [value]);
+  }
+
+  protected destroyed(variable: VariableDecl): void {
+    let { type } = variable;
+    while (type.kind === 'array') type = type.of;
+    if (type.kind !== 'record') return;
+    const destructors = type.decl.methods.filter((method) => method.name.startsWith('~'));
+    if (destructors.length > 0) this.runs(nameOf(variable), destructors, []);
+  }
+
+  /** Special members of a record: what they do to their own object is no effect here, what they do to anything else may be. */
+  private runs(node: Expr, candidates: readonly FunctionDecl[], given: readonly Expr[]): void {
+    for (const candidate of candidates) {
+      if (candidate.defaulted === true) continue;
+      const bodies = bodiesOf(candidate, this.context.program);
+      if (bodies.length === 0) { this.unknownCalls.add(node); this.writeUnknown(); }
+      for (const body of bodies) {
+        const summary = summaryOf(body, this.context.program);
+        if (summary === null) { this.unknownCalls.add(node); this.writeUnknown(); continue; }
+        const foreign = summary.touches.filter((touch) => touch.place.base !== 'this');
+        // A pointer in the object may lead anywhere.
+        if (summary.touches.some((touch) => touch.place.base === 'this' && touch.kind !== 'read' && touch.place.steps.includes('*', 1))) { this.unknownCalls.add(node); this.writeUnknown(); }
+        this.apply({ ...summary, touches: foreign }, callOf(node, candidate.name, [candidate], given));
+        if (foreign.some((touch) => touch.kind !== 'read')) this.writeUnknown();
+      }
+    }
+  }
+}
+
+function constructorsOf(record: RecordDecl, count: number): readonly FunctionDecl[] {
+  return record.methods.filter((method) => method.name === record.name && method.parameters.length >= count && method.parameters.slice(count).every((parameter) => parameter.default !== null || parameter.pack));
+}
+
+function nameOf(variable: VariableDecl): Expr {
+  return { kind: 'ref', name: variable.name, decl: variable, span: variable.nameSpan, type: variable.type };
+}
+
+/** What stands for a call of a function that the text does not name. */
+function callOf(node: Expr, name: string, candidates: readonly FunctionDecl[], given: readonly Expr[]): CallExpr {
+  const callee = candidates.length === 0 ? { kind: 'unknown', name } as const : { kind: 'function', name, candidates } as const;
+  return { kind: 'call', span: node.span, type: node.type, callee, calleeSpan: node.span, templateArguments: null, arguments: given };
+}
