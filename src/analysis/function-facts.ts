@@ -8,7 +8,8 @@ import type { FileSpan } from '../source/types.js';
 import { affineOf } from './affine.js';
 import { branchesOf } from './branches.js';
 import { calleesOf } from './call-sites.js';
-import type { Node } from './children.js';
+import { isStmt, type Node } from './children.js';
+import { configurationOf } from './configuration.js';
 import { constantOf } from './constants.js';
 import { costOf } from './cost.js';
 import { effectsOf } from './effects.js';
@@ -282,7 +283,9 @@ class LazyVerdict implements Verdict {
   }
 
   get under(): readonly string[] {
-    return isLane(this.taint) ? [] : this.facts.assumptions(this.taint);
+    if (isLane(this.taint)) return [];
+    const { node } = this;
+    return [...this.facts.assumptions(this.taint), ...(isStmt(node) ? [] : configurationOf(node, this.facts.env))];
   }
 
   get reads(): readonly FileSpan[] {
