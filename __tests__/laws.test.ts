@@ -168,6 +168,13 @@ for (const transform of transforms) {
       }
     });
 
+    test('a function that is not looked at has no site', () => {
+      for (const fixture of fixtures) {
+        const loaded = load(fixture.text);
+        for (const { site } of outcomesOf(transform, loaded)) expect(transform.mayMatch?.(site.function)).not.toBe(false);
+      }
+    });
+
     // 13. Every obligation is hit by some refusal.
     test('every obligation refuses something', () => {
       const hit = new Set(bad.flatMap((fixture) => runOf(transform, fixture).first.flatMap((outcome) => refusals(outcome).map((refusal) => refusal.id))));

@@ -139,6 +139,8 @@ export const hoist: Transform<HoistShape> = {
 `,
   },
 
+  mayMatch: (fn) => fn.body !== null && candidatesIn(fn.body).length > 0,
+
   match(context: TransformContext): readonly Site<HoistShape>[] {
     const { function: fn } = context.facts;
     if (fn.body === null || !(fn.qualifiers.global || fn.qualifiers.device)) return [];

@@ -32,7 +32,7 @@
  *
  * Treated means: a loop without the comparison runs the iterations in which it has one value for the whole block.
  */
-import { isStmt, walk } from '../src/analysis/children.js';
+import { isStmt, strip, walk } from '../src/analysis/children.js';
 import { atLeast } from '../src/analysis/facts.js';
 import type { Expr, Stmt } from '../src/syntax/tree.js';
 import { excerpt } from './lib/obligation.js';
@@ -58,6 +58,20 @@ function loopsIn(root: Stmt): readonly PeelableLoop[] {
   });
   return loops;
 }
+
+/** A comparison that is more than the whole test of an inner loop stands in the statement: there may be a guard. */
+function holdsComparison(body: Stmt): boolean {
+  let found = false;
+  const tests = new Set<Expr>();
+  walk(body, (node) => {
+    if ((node.kind === 'for' || node.kind === 'while' || node.kind === 'do') && node.condition !== null) tests.add(strip(node.condition));
+    found ||= node.kind === 'binary' && COMPARISONS.has(node.op) && !tests.has(node);
+    return !found;
+  });
+  return found;
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=']);
 
 /** The best that can be made of the guards of one loop. */
 function shapeOf(context: TransformContext, loop: PeelableLoop, guards: readonly Guard[]): PeelShape | null {
@@ -119,6 +133,8 @@ export const peel: Transform<PeelShape> = {
 }
 `,
   },
+
+  mayMatch: (fn) => fn.body !== null && loopsIn(fn.body).some((loop) => holdsComparison(loop.body)),
 
   match(context: TransformContext): readonly Site<PeelShape>[] {
     const { function: fn } = context.facts;

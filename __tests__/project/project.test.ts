@@ -47,6 +47,36 @@ describe('Project', () => {
     expect(project.diff()).toBe(once);
   });
 
+  test('what calls an edited function is looked at again, and so is what waited for it', async () => {
+    const below = `__device__ float below(const float *in, int n, int mode) {
+  float sum = 0.0f;
+  for (int k = 0; k < n; ++k) {
+    if (mode > 0) sum += in[k] * 2.0f;
+    else sum -= in[k];
+  }
+  return sum;
+}
+__global__ void above(float *out, const float *in, int n, int mode) {
+  float sum = 0.0f;
+  for (int k = 0; k < n; ++k) {
+    if (mode > 1) sum += below(in + k, n, mode);
+    else sum -= in[k];
+    if (mode > 2) sum *= 2.0f;
+    else sum *= in[k];
+  }
+  out[threadIdx.x] = sum;
+}
+`;
+    const cwd = folder({ 'a.cu': below + loop('beside', 'n > 100') });
+    const project = await Project.open({ include: ['a.cu'], cwd });
+    const { sites } = project.apply(['hoist'], { evenIfItLoses: true });
+    expect(new Set(sites.filter((site) => site.status === 'applied').map((site) => `${site.function} ${site.line}`))).toEqual(new Set(['below 4', 'above 12', 'above 14', 'beside 23']));
+    const [file] = project.changed();
+    const again = folder({ 'a.cu': file?.after ?? '' });
+    const second = await Project.open({ include: ['a.cu'], cwd: again });
+    expect(second.apply(['hoist'], { evenIfItLoses: true }).sites.filter((site) => site.status === 'applied')).toEqual([]);
+  });
+
   test('--at counts in lines of the file as it was read', async () => {
     const cwd = folder({ 'a.cu': loop('first', 'mode > 0') + loop('third', 'n > 100') });
     const project = await Project.open({ include: ['a.cu'], cwd });

@@ -14,6 +14,7 @@ import type { PlannedKernel } from '../../transforms/lib/launch-compose.js';
 import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
+import { Pending } from './pending.js';
 import { isTooDeep } from './errors.js';
 import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
 import type { InternalFault } from './session.js';
@@ -91,7 +92,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
   let kernels = 0;
   let kernelNames: readonly string[] = [];
   let notUnderstood: RoundsResult['notUnderstood'] = [];
-  let dirty: ReadonlySet<string> | null = null;
+  let pending: Pending | null = null;
 
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const program = workspace.program(group);
@@ -113,16 +114,15 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
     const plan = new EditPlan();
     const taken: { candidate: Candidate; change: Change; key: string }[] = [];
     const touched = new Set<FunctionDecl>();
-    const again = new Set<string>();
+    const next = new Pending(program);
     const unsettled: { candidate: Candidate; key: string; reason: string }[] = [];
     const graph = lazily(() => callGraph(program, directCallees));
 
-    for (const { unit, fn } of functionsInScope(program, group, request, graph)) {
-      const file = unit.source.realPath;
-      if (dirty !== null && !dirty.has(file)) continue;
+    const due: Pending | null = pending?.in(program) ?? null;
+    for (const { unit, fn } of functionsInScope(program, group, request, graph, (one) => due === null || due.holds(one))) {
       yield;
       if (touched.size > 0 && [...graph().relatives(fn)].some((relative) => touched.has(relative))) {
-        again.add(file);
+        next.addFunction(fn);
         continue;
       }
       for (const candidate of candidatesOf(program, unit, fn, request, workspace, graph, faults)) {
@@ -151,7 +151,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         }
         const admission = plan.offer(outcome.change);
         if (!admission.accepted) {
-          again.add(file);
+          next.addFunction(fn);
           unsettled.push({ candidate, key, reason: admission.reason });
           continue;
         }
@@ -179,8 +179,8 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         others.delete(key);
       }
     }
-    const changed = new Set(taken.flatMap(({ change }) => change.edits.map((edit) => edit.file)));
-    dirty = new Set([...withRelatedFiles(program, changed), ...again]);
+    for (const { candidate, change } of taken) next.addChange(candidate.outcome.site.function, change, graph());
+    pending = next;
   }
 
   const sites = [...applied, ...others.values()].sort(byPlace);
@@ -192,7 +192,7 @@ export function listSites(workspace: Workspace, group: readonly InputFile[], req
   const program = workspace.program(group);
   const graph = lazily(() => callGraph(program, directCallees));
   const found: { candidate: Candidate; result: SiteResult }[] = [];
-  for (const { unit, fn } of functionsInScope(program, group, request, graph)) {
+  for (const { unit, fn } of functionsInScope(program, group, request, graph, () => true)) {
     for (const candidate of candidatesOf(program, unit, fn, request, workspace, graph, faults)) {
       found.push({ candidate, result: resultOf(workspace, candidate, 1, candidate.outcome.status, candidate.outcome.reason) });
     }
@@ -209,12 +209,12 @@ function textNotUnderstood(workspace: Workspace, unit: Unit | undefined): Rounds
   ];
 }
 
-function functionsInScope(program: Program, group: readonly InputFile[], request: RoundsRequest, graph: () => CallGraph): readonly { unit: Unit; fn: FunctionDecl }[] {
+function functionsInScope(program: Program, group: readonly InputFile[], request: RoundsRequest, graph: () => CallGraph, due: (fn: FunctionDecl) => boolean): readonly { unit: Unit; fn: FunctionDecl }[] {
   const first = new Set(group.map((file) => file.realPath));
   const units = [...group.flatMap((file) => program.units.get(file.realPath) ?? []), ...[...program.units.values()].filter((unit) => !first.has(unit.source.realPath))];
   const all = units.filter((unit) => request.editable(unit.source.realPath)).flatMap((unit) => unit.functions.map((fn) => ({ unit, fn })));
   return all.filter(({ fn }) => {
-    if (fn.body === null) return false;
+    if (fn.body === null || !due(fn)) return false;
     if (fn.qualifiers.global) return request.kernel(fn.name);
     if (!fn.qualifiers.device && !fn.qualifiers.constexpr) return false;
     return graph().kernelsOf(fn).some((kernel) => request.kernel(kernel.name));
@@ -225,11 +225,13 @@ function* candidatesOf(
   program: Program, unit: Unit, fn: FunctionDecl, request: RoundsRequest, workspace: Workspace, graph: () => CallGraph, faults: InternalFault[],
 ): Iterable<Candidate> {
   const kernel = fn.qualifiers.global ? fn.name : graph().kernelsOf(fn).find((candidate) => request.kernel(candidate.name))?.name ?? '';
+  const requests = request.requests.filter(({ transform }) => transform.mayMatch?.(fn) !== false);
+  if (requests.length === 0) return;
   try {
     const analysis = analysisOf(program, request.analysis);
     const facts = fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn);
     const ignored = ignoredLines(unit.source);
-    for (const wanted of request.requests) {
+    for (const wanted of requests) {
       const context = contextFor(facts, unit, { variant: wanted.variant, options: wanted.options, grants: request.grants });
       const sites = [...wanted.transform.match(context)].sort((a, b) => a.branch.span.start - b.branch.span.start);
       for (const site of sites) {
@@ -265,25 +267,6 @@ function isAt(workspace: Workspace, unit: Unit, site: Site, at: number | null): 
     const { line, exact } = workspace.originalLine(unit.source.realPath, offset);
     return exact && line === at;
   });
-}
-
-/** Files whose facts may change when these do: those that include them and those they include. */
-function withRelatedFiles(program: Program, changed: ReadonlySet<string>): ReadonlySet<string> {
-  const related = new Set(changed);
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const unit of program.units.values()) {
-      const file = unit.source.realPath;
-      const linked = related.has(file) ? unit.includes : unit.includes.some((include) => related.has(include)) ? [file] : [];
-      for (const name of linked) {
-        if (!related.has(name)) {
-          related.add(name);
-          grown = true;
-        }
-      }
-    }
-  }
-  return related;
 }
 
 function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): string {

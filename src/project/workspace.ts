@@ -96,12 +96,23 @@ export class Workspace {
     return this.contents.get(realPath)?.bytes.length ?? 0;
   }
 
-  /** Parses the present state of a group. */
+  /** Programs that were parsed last: one round asks for the program that the round before checked its edits with. */
+  private recent: readonly { readonly group: readonly InputFile[]; readonly program: Program }[] = [];
+
+  /** Parses the present state of a group, unless it was parsed already. */
   program(group: readonly InputFile[]): Program {
+    const known = this.recent.find((made) => made.group.length === group.length && made.group.every((file, i) => file.realPath === group[i]?.realPath) && this.isPresent(made.program));
+    if (known !== undefined) return known.program;
     const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: this.present };
     const program = loadGroup(group, contents, this.options);
     for (const unit of program.units.values()) this.adopt(unit);
+    this.recent = [{ group, program }, ...this.recent.slice(0, 1)];
     return program;
+  }
+
+  /** Each file of the program is as it is now. */
+  private isPresent(program: Program): boolean {
+    return [...program.units.values()].every(({ source }) => this.source(source.realPath)?.text === source.text);
   }
 
   /** Parses files as they were read. */

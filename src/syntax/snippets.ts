@@ -13,13 +13,18 @@ const TYPE_HEAD = 'using x=';
 const MAX_ENTRIES = 20_000;
 
 function memo<T>(make: (text: string) => T): (text: string) => T {
+  const known = keyed<T>();
+  return (text) => known(text, () => make(text));
+}
+
+function keyed<T>(): (key: string, make: () => T) => T {
   const known = new Map<string, T>();
-  return (text) => {
-    const old = known.get(text);
-    if (old !== undefined || known.has(text)) return old as T;
+  return (key, make) => {
+    const old = known.get(key);
+    if (old !== undefined || known.has(key)) return old as T;
     if (known.size >= MAX_ENTRIES) known.clear();
-    const made = make(text);
-    known.set(text, made);
+    const made = make();
+    known.set(key, made);
     return made;
   };
 }
@@ -92,6 +97,7 @@ function makeSnippets(parser: CppParser): SnippetStore {
     // A comma between no parentheses of its own may separate arguments.
     return picked === null || picked.type === 'comma_expression' ? null : { root: picked, ...second, original: whole };
   });
+  const sliced = keyed<Cst | null>();
   const parsedExpression = snippet(EXPRESSION_HEAD, '\n);', expressionOf);
   return {
     expression: (text) => (STATEMENT_START.test(text) ? null : NUMBER.test(text) ? numberSnippet(text) : parsedExpression(text)),
@@ -107,10 +113,11 @@ function makeSnippets(parser: CppParser): SnippetStore {
       const [alias, more] = namedChildren(root);
       return alias?.type === 'alias_declaration' && more === undefined ? fieldChild(alias, 'type') : null;
     }),
-    slice(text, start, prefix, suffix) {
+    // An expansion is read again at the same offset wherever its macro is used.
+    slice: (text, start, prefix, suffix) => sliced(`${start} ${prefix} ${suffix} ${text}`, () => {
       const head = EXPRESSION_HEAD + prefix;
       const root = parse(`${head}${text}${suffix});`, start - head.length);
       return root === null ? null : expressionOf(root);
-    },
+    }),
   };
 }

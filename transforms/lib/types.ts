@@ -96,6 +96,8 @@ export interface Transform<S = unknown> {
   readonly obligationIds: readonly string[];
   /** Example for the catalogue: compiled, applied and compared by the tests. */
   readonly example: { readonly before: string; readonly after: string };
+  /** False if the text of the function alone tells that `match` would find nothing: its facts are not worked out then. */
+  mayMatch?(fn: FunctionDecl): boolean;
   match(context: TransformContext): readonly Site<S>[];
   obligations(site: Site<S>, context: TransformContext): readonly Obligation[];
   estimate(site: Site<S>, context: TransformContext): Estimate;
