@@ -14,7 +14,7 @@ import type { Stmt } from '../../src/syntax/tree.js';
 import { writePlanText } from '../lib/launch-edits.js';
 import { parameterList } from '../lib/launch-follow.js';
 import { launchSites } from '../lib/launch-sites.js';
-import { blockText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, type Replacement, type Style } from '../lib/text.js';
+import { blockText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, wholeLines, type Replacement, type Style } from '../lib/text.js';
 import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { isIndexVariable, rewriteCoordinates } from './grid-index.js';
 import type { GridPlan } from './grid-legal.js';
@@ -129,7 +129,7 @@ function lightFunction(context: TransformContext, plan: GridPlan, style: KernelS
     if (moved.start <= stmt.span.start && stmt.span.end <= moved.end) continue;
     replacements.push({ span: stmt.span, text: 'return false;' });
   }
-  replacements.push(inPlaceOfHeavy(context, plan, style, [...carriedStores(context, plan), 'return true;']));
+  replacements.push(...leaving(context, plan), inPlaceOfHeavy(context, plan, style, [...carriedStores(context, plan), 'return true;']));
   const last = body.body.at(-1);
   const ends = last !== undefined && (endsInReturn(last) || (shape.arm === null && shape.heavy.includes(last)));
   if (!ends) replacements.push(atTheEnd(context, style, last ?? null, 'return false;'));
@@ -141,7 +141,37 @@ function markingKernel(context: TransformContext, plan: GridPlan, style: KernelS
   const { names } = plan;
   const { carried, flags } = parametersOf(plan);
   const lines = [...carriedStores(context, plan), `${names.all.flags}[${itemText(context, plan)}] = 1;`, ...(plan.shape.behind ? ['return;'] : [])];
-  return [...headWith(context, names.all.first, [...carried.map((parameter) => parameter.written), flags.written]), inPlaceOfHeavy(context, plan, style, lines)];
+  return [...headWith(context, names.all.first, [...carried.map((parameter) => parameter.written), flags.written]), ...leaving(context, plan), inPlaceOfHeavy(context, plan, style, lines)];
+}
+
+/** Declarations that only the heavy part needed: they go with it. A name that is still spelled anywhere in what stays keeps its declaration. */
+function leaving(context: TransformContext, plan: GridPlan): readonly Replacement[] {
+  const { source } = context.unit;
+  const { body } = context.facts.function;
+  if (body === null) return [];
+  const gone: Span[] = [movedSpan(context, plan)];
+  const written = [...carriedStores(context, plan), ...(plan.order === 'keep' ? [itemText(context, plan)] : [])].join(' ');
+  const replacements: Replacement[] = [];
+  for (const stmt of [...plan.slice.statements].reverse()) {
+    if (stmt.kind !== 'declare' || stmt.types.length > 0) continue;
+    const own = extentOf(source, stmt);
+    const rest = without(source.text, body.span, [...gone, own]);
+    if (stmt.variables.some(({ name }) => new RegExp(`\\b${name}\\b`).test(rest) || new RegExp(`\\b${name}\\b`).test(written))) continue;
+    gone.push(own);
+    replacements.push({ span: wholeLines(source, own), text: '' });
+  }
+  return replacements;
+}
+
+/** The text of a span with others cut out. */
+function without(text: string, span: Span, cuts: readonly Span[]): string {
+  let out = '';
+  let at = span.start;
+  for (const cut of [...cuts].sort((a, b) => a.start - b.start)) {
+    if (cut.start > at) out += `${text.slice(at, cut.start)} `;
+    at = Math.max(at, cut.end);
+  }
+  return out + text.slice(at, span.end);
 }
 
 /** The item of the thread: a variable of the kernel that holds it, or its sum. */
@@ -270,7 +300,7 @@ function heavyKernels(context: TransformContext, plan: GridPlan, style: KernelSt
   }
   const start = index.axes === 1 ? 'blockIdx.x * blockDim.x + threadIdx.x' : '(blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x';
   const stride = index.axes === 1 ? 'gridDim.x * blockDim.x' : 'gridDim.x * blockDim.x * blockDim.y';
-  const loop = `for${k}(${index.count} ${all.at} = ${start}, end = *${all.count}; ${all.at} < end; ${all.at} += ${stride})`;
+  const loop = `for${k}(${index.count} ${all.at} = ${start}, ${all.end} = *${all.count}; ${all.at} < ${all.end}; ${all.at} += ${stride})`;
   const head = headText(context, all.heavy, [...extra, items.read, count.read]);
   const text = plan.itemFunction ? `${loop}\n${inner.join('\n')}` : blockText(style, in1, loop, inner.join('\n'));
   parts.push(`${style.base}// The heavy part, over the list.\n${style.base}${functionText(style, head, [in1 + text])}`);

@@ -55,7 +55,7 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
   const own = context.facts.function.parameters.map((parameter) => parameter.name);
   const total = index.axes === 1 ? '(size_t)gridDim.x * blockDim.x' : '(size_t)gridDim.x * blockDim.x * gridDim.y * blockDim.y';
   const blocks = index.axes === 1 ? `min(gridDim.x, ${MOST_BLOCKS}u)` : `(unsigned)min((size_t)gridDim.x * gridDim.y, (size_t)${MOST_BLOCKS})`;
-  const grid = 'heavy_blocks';
+  const grid = all.heavyBlocks;
   const steps: LaunchStep[] = [{ kind: 'value', name: all.capacity, type: 'size_t', value: total }];
   const temporary = (name: string, element: string, count: string): LaunchStep => ({ kind: 'temporary', name, element, count });
   if (order === 'keep') steps.push(temporary(all.flags, 'unsigned char', all.capacity));

@@ -161,6 +161,8 @@ function recomputeStable(context: TransformContext, { slice, shape }: GridPlan):
     if (effects.assigns.size > 0) return refuted(id, lineOf(context, guard), `${excerpt(context.unit.source, guard.condition)} changes a variable`, 'change it before the branch');
   }
   for (const { decl, why, line: at } of slice.carried) {
+    // What the block shares is refused as such.
+    if (decl.space !== 'local') continue;
     if (carriedType(decl.type) === null) {
       return refuted(id, at, `${decl.name} is needed by the heavy part and can neither be computed again (${why}) nor carried (no arithmetic type)`, `keep what is needed of ${decl.name} in variables of arithmetic types`);
     }

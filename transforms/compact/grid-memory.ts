@@ -92,7 +92,7 @@ function outside(access: MemoryAccess): boolean {
 
 /** An exchange between the first kernel and the one over the list that the text shows; null if there is none. */
 export function exchange(facts: FunctionFacts, first: Effects, list: Effects): Found | null {
-  const of = (effects: Effects): readonly MemoryAccess[] => effects.accesses.filter((access) => outside(access) && access.space !== 'constant');
+  const of = (effects: Effects): readonly MemoryAccess[] => effects.accesses.filter((access) => outside(access) && access.space !== 'constant' && access.space !== 'shared');
   const wrote = (access: MemoryAccess): boolean => access.kind === 'write';
   const one = of(first);
   const two = of(list);

@@ -1,4 +1,5 @@
-/** Names of what compact:grid adds: kernels, the function of the light part, temporaries. All are free in the kernel's file. */
+/** Names of what compact:grid adds: kernels, the function of the light part, temporaries.  */
+import { spelledIn } from '../lib/launch-mentions.js';
 import { freshName } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Slice } from './grid-slice.js';
@@ -17,6 +18,7 @@ export interface GridNames {
     readonly flags: string;
     readonly item: string;
     readonly at: string;
+    readonly end: string;
     readonly width: string;
     readonly counts: string;
     readonly slot: string;
@@ -24,6 +26,7 @@ export interface GridNames {
     readonly thread: string;
     readonly isHeavy: string;
     readonly capacity: string;
+    readonly heavyBlocks: string;
     /** Sides of the original grid. */
     readonly blocksX: string;
     readonly blocksY: string;
@@ -33,21 +36,31 @@ export interface GridNames {
 }
 
 export function namesFor(context: TransformContext, slice: Slice): GridNames {
-  const { source } = context.unit;
-  const { name } = context.facts.function;
+  const { unit } = context;
+  const { function: kernel } = context.facts;
   const taken = new Set<string>();
-  const fresh = (base: string): string => {
-    const made = freshName(source, base, taken);
+  // Functions must be new in the file; parameters and variables of the new kernels only beside what the kernel's own text names.
+  const inFile = (base: string): string => {
+    const made = freshName(unit.source, base, taken);
     taken.add(made);
     return made;
   };
+  const local = (base: string): string => {
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? base : `${base}${n}`;
+      if (taken.has(name) || unit.macros.has(name) || spelledIn(unit.source, kernel.span, name)) continue;
+      taken.add(name);
+      return name;
+    }
+  };
+  const { name } = kernel;
   return {
     all: {
-      first: fresh(`${name}_light`), heavy: fresh(`${name}_heavy`), light: fresh(`${name}_is_heavy`), itemFunction: fresh(`${name}_item`),
-      items: fresh('items'), count: fresh('count'), flags: fresh('flags'), item: fresh('item'), at: fresh('at'), width: fresh('width'), counts: fresh('counts'), slot: fresh('slot'),
-      votes: fresh('votes'), thread: fresh('thread'), isHeavy: fresh('heavy'), capacity: fresh('capacity'),
-      blocksX: fresh('blocks_x'), blocksY: fresh('blocks_y'),
+      first: inFile(`${name}_light`), heavy: inFile(`${name}_heavy`), light: inFile(`${name}_is_heavy`), itemFunction: inFile(`${name}_item`),
+      items: local('items'), count: local('count'), flags: local('flags'), item: local('item'), at: local('at'), end: local('end'), width: local('width'), counts: local('counts'),
+      slot: local('slot'), votes: local('votes'), thread: local('thread'), isHeavy: local('heavy'), capacity: local('capacity'), heavyBlocks: local('heavy_blocks'),
+      blocksX: local('blocks_x'), blocksY: local('blocks_y'),
     },
-    carried: slice.carried.map(({ decl }) => fresh(`${decl.name}_of`)),
+    carried: slice.carried.map(({ decl }) => local(`${decl.name}_of`)),
   };
 }

@@ -15,7 +15,7 @@ import { emitGrid } from './grid-emit.js';
 import { estimateGrid } from './grid-estimate.js';
 import { launchPlanOf, newKernels } from './grid-launch.js';
 import { decideGrid, GRID_OBLIGATIONS, type GridDecision } from './grid-legal.js';
-import { continuation, gridShape } from './grid-shape.js';
+import { gridShape, type GridShape } from './grid-shape.js';
 import type { Region } from './region.js';
 import type { CompactVariant } from './variant.js';
 
@@ -32,7 +32,7 @@ export const grid: CompactVariant = {
     const kernel = facts.function;
     if (!kernel.qualifiers.global || kernel.body === null) return null;
     const shape = gridShape(facts, region.stmt, sideOf(region));
-    if (shape === null || continuation(shape).reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST) return null;
+    if (shape === null || shape.heavy.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST || standsForAnother(context, shape)) return null;
     const decision = decideGrid(context, shape);
     return {
       summary: 'the heavy items go to a list, and a kernel of their own works through it',
@@ -42,6 +42,14 @@ export const grid: CompactVariant = {
     };
   },
 };
+
+/** The heavy part is nothing but another branch on data, which says better who is heavy: `else if`. */
+function standsForAnother({ facts }: TransformContext, { heavy }: GridShape): boolean {
+  const only = heavy.length === 1 ? heavy[0] : undefined;
+  if (only?.kind !== 'if' || only.init !== null || only.conditionDecl !== null) return false;
+  const verdict = facts.scope(only.condition);
+  return verdict.known && verdict.sources.data;
+}
 
 /** Where the heavy part stands. */
 function sideOf({ form, holds }: Region): 'then' | 'else' | 'rest' {
