@@ -114,7 +114,11 @@ const scratch = new DataView(new ArrayBuffer(8));
 function write(page: FilledPage, at: number, s: Scalar | 'pointer', given: number | bigint): void {
   if (s === 'i64' || s === 'u64' || s === 'pointer') scratch.setBigInt64(0, BigInt.asIntN(64, typeof given === 'bigint' ? given : BigInt(Math.trunc(given))), true);
   const value = Number(given);
-  if (s === 'f32' && at >= 0 && at + 4 <= PAGE_BYTES && (at & 3) === 0) { page.f32[at >> 2] = value; return; }
+  if (s === 'f32' && at >= 0 && at + 4 <= PAGE_BYTES && (at & 3) === 0) {
+    if (value !== value) page.u32[at >> 2] = 0x7fffffff; // as the device makes it, so that its bits survive a bit cast
+    else page.f32[at >> 2] = value;
+    return;
+  }
   if ((s === 'i32' || s === 'u32') && at >= 0 && at + 4 <= PAGE_BYTES && (at & 3) === 0) { page.i32[at >> 2] = value; return; }
   let width: number;
   switch (s) {

@@ -159,6 +159,12 @@ export abstract class Memory {
     return scratch;
   }
 
+  #misplaced(address: number, bytes: number, align: number, lane: number, write: boolean): void {
+    const segment = this.segmentOf(address);
+    if (segment === undefined) return;
+    this.fault('misaligned', lane, segment.name, () => `${write ? 'writes' : 'reads'} ${bytes} bytes of ${segment.name} at offset ${address - segment.base}, which is no multiple of ${align}`);
+  }
+
   #byte(segment: Segment, raw: number): Page {
     return segment.pages[raw >>> PAGE_BITS] ?? this.#newPage(segment, raw >>> PAGE_BITS);
   }
@@ -287,6 +293,11 @@ export abstract class Memory {
   /** Copies an object; bytes that were uninitialised stay so and are no fault (padding, unset fields). `align` divides both addresses. */
   copy(to: number, from: number, bytes: number, align: number, lane: number, kind: number): void {
     if (to === from) return;
+    if (align > 4) {
+      // Vector accesses are one access of their whole width; what is copied still is, byte for byte.
+      if (from % align !== 0) this.#misplaced(from, bytes, align, lane, false);
+      if (to % align !== 0) this.#misplaced(to, bytes, align, lane, true);
+    }
     const step = align >= 4 && bytes % 4 === 0 ? 4 : align >= 2 && bytes % 2 === 0 ? 2 : 1;
     for (let i = 0; i < bytes; i += step) {
       const source = this.at(from + i, step, lane, kind, false);

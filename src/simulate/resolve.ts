@@ -121,6 +121,7 @@ export function layoutOf(decl: RecordDecl, args: readonly TemplateArgument[] | n
   if (byArguments === undefined) layouts.set(decl, byArguments = new Map());
   const known = byArguments.get(suffix);
   if (known !== undefined) return known;
+  if (decl.specialised === true) throw new Unsupported(`class template ${decl.name} with specialisations`, decl.nameSpan, decl.file);
   if (!decl.complete) throw new Unsupported(`struct ${decl.name} is not defined here`, decl.nameSpan, decl.file);
   const fields: FieldLayout[] = [];
   // Registered before its fields are known: a field may point to the record itself.

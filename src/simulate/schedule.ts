@@ -129,8 +129,18 @@ function release(D: Machine, block: Block): void {
       if (at.predicate[l]) { count++; any = true; } else all = false;
     }
   }
-  const gone = block.warps.reduce((n, w) => n | (w.born & ~w.live), 0);
-  if (gone !== 0) {
+  let passed = 0;
+  let gone = 0;
+  for (const w of block.warps) {
+    gone |= w.born & ~w.live;
+    const ended = w.finished ? w.born & ~w.returned : 0;
+    passed |= ended;
+    if (ended !== 0) {
+      D.site = first.site;
+      D.log.record('barrier-divergent', D.place, ended, block.linear, w.index, null, () => `lanes ${spell(ended)} of warp ${w.index} came to the end of the kernel without this barrier`);
+    }
+  }
+  if (gone !== 0 && passed === 0) {
     D.site = first.site;
     D.log.record('barrier-after-exit', D.place, gone, block.linear, 0, null, () => 'threads of the block have left the kernel before this barrier');
   }

@@ -48,6 +48,8 @@ export class Warp implements RaceWarp {
   /** Lanes that exist and have not left the kernel. */
   live: number;
   readonly born: number;
+  /** Lanes that left by a `return` of the kernel; the others come to its end. */
+  returned = 0;
   /** At a block barrier: where, with which lanes and predicate. Null while running. */
   waiting: { readonly site: number; readonly op: string; readonly lanes: number; readonly predicate: Lanes | null } | null = null;
   barrierResult = 0;
@@ -79,6 +81,13 @@ export class Warp implements RaceWarp {
 
   exit(mask: number): void {
     this.live &= ~mask;
+    this.returned |= mask;
+  }
+
+  /** Lanes that came to the end of a function that returns a value. */
+  fellOff(lanes: number, name: string): void {
+    const D = this.machine;
+    D.log.record('missing-return', D.place, lanes, this.block.linear, this.index, name, () => `${name} ends without returning a value`);
   }
 
   // ------------------------------------------------------------------------------------------------------------- stack

@@ -7,7 +7,7 @@ import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
-import { bestCandidates, methodResult, operatorCall, resultType } from './lower-overload.js';
+import { bestCandidates, isDispatched, methodResult, operatorCall, resultType } from './lower-overload.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -100,7 +100,7 @@ function callFound(
   if (found.member !== null && !best.qualifiers.static) {
     const at = ctx.span(calleeNode);
     const object: Expr = { kind: 'this', span: { start: at.start, end: at.start }, type: thisType(ctx) };
-    callee = { kind: 'method', name, object, arrow: true, candidates };
+    callee = { kind: 'method', name, object, arrow: true, candidates: isDispatched(candidates, object, true) ? [] : candidates };
   } else {
     callee = { kind: 'function', name, candidates };
   }
@@ -238,10 +238,11 @@ function callMethod(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
   const templated = fieldNode.type === 'template_method' ? fieldNode : fieldNode.type === 'dependent_name' ? namedChildren(fieldNode)[0] ?? null : null;
   const explicit = templated?.type === 'template_method' ? templateArguments(ctx, fieldChild(templated, 'arguments')) : null;
   const owner = objectRecord(object.type, arrow);
-  const found = owner === null ? null : ctx.unit.lookup.member(owner.record, name);
+  const found = owner === null ? null : ctx.unit.lookup.memberOf(owner.record, name);
   if (found?.kind === 'value') return callValue(ctx, node, lowerMember(ctx, fn), fn, list, null);
   const args = lowerArguments(ctx, list);
-  const candidates = found?.kind === 'functions' ? bestCandidates(found.decls, args, explicit) : [];
+  const named = found?.kind === 'functions' ? bestCandidates(found.decls, args, explicit) : [];
+  const candidates = isDispatched(named, object, arrow) ? [] : named;
   const callee = { kind: 'method' as const, name, object, arrow, candidates };
   if (candidates.length > 0) ctx.openCall(callee);
   const [best] = candidates;

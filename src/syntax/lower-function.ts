@@ -104,6 +104,7 @@ export function declareFunction(
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
   if (childOfType(node, 'default_method_clause') !== null) decl.defaulted = true;
+  if (words.has('virtual') || (functionNode !== null && childOfType(functionNode, 'virtual_specifier') !== null)) decl.virtual = true;
   if (body === null) {
     if (node.error && decl.qualifiers.global) {
       // What follows the head did not parse as a body: the kernel is known by its name only.

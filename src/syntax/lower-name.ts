@@ -87,7 +87,7 @@ export function findQualified(ctx: Lowering, node: Cst): { readonly name: string
   const name = ctx.slice(nameNode);
   let found: Found | null = null;
   if (prefix.kind === 'namespace') found = ctx.unit.lookup.inNamespace(prefix.path, name);
-  else if (prefix.kind === 'record') found = ctx.unit.lookup.member(prefix.record, name);
+  else if (prefix.kind === 'record') found = ctx.unit.lookup.memberOf(prefix.record, name);
   else if (prefix.kind === 'enum') {
     const decl = prefix.decl.enumerators.find((e) => e.name === name);
     found = decl === undefined ? null : { kind: 'value', decl, member: null };
@@ -167,7 +167,7 @@ function makeMember(ctx: Lowering, node: Cst, object: Expr, arrow: boolean, name
   }
   const owner = objectRecord(object.type, arrow);
   if (owner !== null) {
-    const found = ctx.unit.lookup.member(owner.record, name);
+    const found = ctx.unit.lookup.memberOf(owner.record, name);
     if (found?.kind === 'value' && found.decl.kind === 'variable') {
       const type = memberType(found.decl, owner.type);
       const constant = owner.type.const === true && found.decl.storage === 'member' && type.const !== true;

@@ -2,6 +2,7 @@
 import type { Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
+import { strip } from './tree.js';
 import {
   UNKNOWN, decay, isArithmetic, printType, sameType, stripReference, substitute, unqualified, type Bindings,
 } from './types.js';
@@ -39,6 +40,27 @@ export function sameSignature(a: FunctionDecl, b: FunctionDecl): boolean {
   if (a === b) return true;
   if (a.name !== b.name || a.parameters.length !== b.parameters.length || (a.template === null) !== (b.template === null)) return false;
   return a.parameters.every((p, i) => printType(unqualified(p.type)) === printType(unqualified(b.parameters[i]?.type ?? UNKNOWN)));
+}
+
+/**
+ * Whether a call is dispatched at run time: a virtual function of an object that is reached through a pointer or a reference, whose class may be any
+ * derived one. Of a variable's own object the class is known.
+ */
+export function isDispatched(candidates: readonly FunctionDecl[], object: Expr, arrow: boolean): boolean {
+  if (!candidates.some((decl) => isVirtual(decl))) return false;
+  const x = strip(object);
+  const exact = !arrow && ((x.kind === 'ref' && (x.decl?.kind === 'variable' || x.decl?.kind === 'parameter') && x.decl.type.kind === 'record') || x.kind === 'construct');
+  return !exact;
+}
+
+/** Declared virtual itself, or overriding a function of a base that is. */
+function isVirtual(decl: FunctionDecl): boolean {
+  return decl.virtual === true || (decl.owner?.bases ?? []).some((base) => base.kind === 'record' && overrides(base.decl, decl, 0));
+}
+
+function overrides(base: RecordDecl, decl: FunctionDecl, depth: number): boolean {
+  if (base.methods.some((m) => m.name === decl.name && m.virtual === true)) return true;
+  return depth < 16 && base.bases.some((b) => b.kind === 'record' && b.decl !== base && overrides(b.decl, decl, depth + 1));
 }
 
 /** Candidates for a call, best first: declarations that have a definition among them are dropped; a unique exact match stands alone. */
@@ -140,13 +162,13 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
   const span = ctx.span(node);
   const calleeSpan = ctx.span(operator);
   if (owner !== null) {
-    const member = ctx.unit.lookup.member(owner, name);
+    const member = ctx.unit.lookup.memberOf(owner, name);
     if (member?.kind === 'functions') {
       const rest = args.slice(1);
       const candidates = bestCandidates(member.decls, rest, null);
       const [best] = candidates;
       if (best !== undefined) {
-        const callee = { kind: 'method' as const, name, object: first, arrow: false, candidates };
+        const callee = { kind: 'method' as const, name, object: first, arrow: false, candidates: isDispatched(candidates, first, false) ? [] : candidates };
         ctx.openCall(callee);
         return { kind: 'call', span, calleeSpan, callee, arguments: rest, templateArguments: null, type: methodResult(best, rest, first.type) };
       }

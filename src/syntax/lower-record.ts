@@ -42,6 +42,10 @@ export function lowerRecord(ctx: Lowering, node: Cst, template: readonly Templat
   };
   // A specialisation has its own members, but the name stands for the primary template.
   if (!specialised) ctx.declare(decl);
+  else {
+    const primary = ctx.unit.lookup.lookupType(ctx.scope, name);
+    if (primary?.kind === 'record') (primary as Mutable<RecordDecl>).specialised = true;
+  }
   const scope = new Scope('record', ctx.scope, '', decl);
   setMemberScope(decl, scope);
   const bases = childOfType(node, 'base_class_clause');

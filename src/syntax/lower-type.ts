@@ -35,7 +35,8 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
     if (child.field === 'type') typeNode = child;
     else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') words.add(ctx.slice(child));
     else if (child.type === 'attribute_declaration') collectAttributes(ctx, child, attributes);
-    else if (child.type === 'virtual' || child.type === 'explicit_function_specifier') words.add('virtual');
+    else if (child.type === 'virtual') words.add('virtual');
+    else if (child.type === 'explicit_function_specifier') words.add('explicit');
   }
   let type: Type = UNKNOWN;
   let auto = false;

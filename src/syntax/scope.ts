@@ -144,6 +144,14 @@ export class Names {
     return null;
   }
 
+  /**
+   * A member as seen from outside, through an object or `Record::`. Null where the record has specialisations: which of them an instance is, is not
+   * decided here, and a member of another one is a wrong answer, where none is an unknown one.
+   */
+  memberOf(record: RecordDecl, name: string): Found | null {
+    return record.specialised === true ? null : this.member(record, name);
+  }
+
   /** A member of a record or of its bases. */
   member(record: RecordDecl, name: string, depth = 0): Found | null {
     const scope = memberScopes.get(record);
@@ -156,7 +164,7 @@ export class Names {
     }
     if (depth > 16) return null;
     for (const base of baseRecords(record)) {
-      const found = this.member(base, name, depth + 1);
+      const found = base.specialised === true ? null : this.member(base, name, depth + 1);
       if (found !== null) return found;
     }
     return null;

@@ -116,6 +116,8 @@ export interface FunctionDecl extends DeclBase {
   readonly body: CompoundStmt | null;
   /** `= default` in place of a body. */
   readonly defaulted?: true;
+  /** `virtual`, `override` or `final`: which function a call through a pointer or reference runs is known at run time only. */
+  readonly virtual?: true;
   /** A constructor's `: member(arguments), base{arguments}`, in source order; absent without one. */
   readonly initialisers?: readonly MemberInitialiser[] | undefined;
   /** Span of the text before the body: qualifiers, template head, return type, name, parameters. */
@@ -141,6 +143,8 @@ export interface RecordDecl extends DeclBase {
   readonly template: readonly TemplateParameterDecl[] | null;
   /** False for a forward declaration or a body that was not understood. */
   readonly complete: boolean;
+  /** A class template of which explicit or partial specialisations are seen: its own members tell nothing of an instance's. */
+  readonly specialised?: true;
   readonly alignment: Expr | null;
   /** CUDA's built-in vector types and dim3. */
   readonly vector: { readonly element: IntType | FloatType; readonly lanes: 1 | 2 | 3 | 4 } | null;

@@ -53,7 +53,7 @@ export function builtinCall(ctx: FunctionContext, e: Call, name: string): Val {
     case 'math': return mathCall(ctx, e, b);
     case 'half': return halfCall(ctx, e, b);
     case 'arithmetic': return arithmeticCall(ctx, e, b);
-    case 'conversion': case 'bits': return direct(ctx, e, b);
+    case 'conversion': case 'bits': return roundTrip(ctx, e, b) ?? direct(ctx, e, b);
     case 'atomic': return atomicCall(ctx, e, b);
     case 'memory': return memoryCall(ctx, e, b);
     case 'vector': {
@@ -133,6 +133,21 @@ function resultType(ctx: FunctionContext, b: Builtin, args: readonly Val[]): Sim
     }
     case 'template': throw new Unsupported(b.name, null);
   }
+}
+
+/** Bit casts and what undoes them: a round trip keeps every bit, also those of a NaN, which a number of the host does not hold. */
+const UNDOES: ReadonlyMap<string, string> = new Map([
+  ['__float_as_int', '__int_as_float'], ['__float_as_uint', '__uint_as_float'], ['__int_as_float', '__float_as_int'], ['__uint_as_float', '__float_as_uint'],
+  ['__double_as_longlong', '__longlong_as_double'], ['__longlong_as_double', '__double_as_longlong'],
+]);
+
+function roundTrip(ctx: FunctionContext, e: Call, b: Builtin): Val | null {
+  const [only] = e.arguments;
+  const inner = only === undefined ? null : strip(only);
+  const [source] = inner?.kind === 'call' ? inner.arguments : [];
+  if (inner?.kind !== 'call' || inner.callee.kind !== 'builtin' || source === undefined || UNDOES.get(b.name) !== inner.callee.name || b.result.kind !== 'fixed') return null;
+  const t = valueTypeOf(ctx, b.result.type);
+  return { t, js: convert(expression(ctx, source), t) };
 }
 
 function mathCall(ctx: FunctionContext, e: Call, b: Builtin): Val {

@@ -1,6 +1,6 @@
 /** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
 import { builtin } from '../../cuda/builtins.js';
-import { isLeftOut } from '../../syntax/lower-overload.js';
+import { isDispatched, isLeftOut } from '../../syntax/lower-overload.js';
 import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
 import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
 import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
@@ -10,6 +10,7 @@ import type { FunctionContext, Slot } from './context.js';
 import { expression, staticType } from './expression.js';
 import { constructors, initialise, isConstructor } from './construct.js';
 import { groupFunction, groupMethod } from './groups.js';
+import { copyConstructorOf } from './lifetime.js';
 import { vectorOperator } from './vector-operators.js';
 import { inlineLambda } from './lambdas.js';
 import { convert, type Val } from './operators.js';
@@ -86,6 +87,7 @@ function callMethod(ctx: FunctionContext, callee: Extract<Callee, { kind: 'metho
   if (record.k !== 'record') return ctx.unsupported(`method ${callee.name} of a value that is no struct`, e.span);
   let candidates = callee.candidates;
   if (candidates.length === 0) candidates = record.layout.decl.methods.filter((m) => m.name === callee.name);
+  if (isDispatched(candidates, callee.object, callee.arrow)) return ctx.unsupported(`call of the virtual function ${callee.name}`, e.span);
   if (candidates.length === 0) return ctx.unsupported(`unknown method ${callee.name}`, e.span);
   return callMethodOn(ctx, address, record, candidates, e.arguments, e.templateArguments, e);
 }
@@ -143,7 +145,7 @@ function suits(parameter: SimType, argument: SimType): number {
   if (p.k === 'pointer' && (a.k === 'pointer' || a.k === 'array')) {
     const to = a.k === 'pointer' ? a.to : a.of;
     // `nullptr` is a pointer to void here and fits every pointer.
-    return sameType(p.to, to) ? 3 : p.to.k === 'void' || to.k === 'void' ? 1 : 0;
+    return sameType(p.to, to) ? 3 : p.to.k === 'void' || to.k === 'void' || beginsWith(to, p.to) ? 1 : 0;
   }
   if (p.k === 'pointer' && a.k === 'scalar') return 1;
   if (p.k === 'scalar' && a.k === 'pointer') return p.s === 'bool' ? 1 : 0;
@@ -156,6 +158,15 @@ function suits(parameter: SimType, argument: SimType): number {
   }
   if (p.k === 'group') return a.k === 'group' ? 2 : 0;
   return 0;
+}
+
+/** Whether an object of the type begins with one of `base`: its first base class, or that one's. */
+function beginsWith(derived: SimType, base: SimType): boolean {
+  if (derived.k !== 'record' || base.k !== 'record') return false;
+  const [first] = derived.layout.decl.bases;
+  if (first?.kind !== 'record') return false;
+  const type = resolve(first, environmentOf(derived.layout));
+  return sameType(type, base) || beginsWith(type, base);
 }
 
 /** Binds template parameters by the type of an argument. False if the shapes do not match. */
@@ -250,7 +261,8 @@ function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[
       if (v !== undefined) values.set(p.name, v);
     }
     env = { types, values };
-    score -= 0.5;
+    // The more specialised template is the better match: a bare `T` says less than `T*`.
+    score -= 0.5 + decl.parameters.filter((p) => p.type.kind === 'dependent' || (p.type.kind === 'reference' && p.type.to.kind === 'dependent')).length / 64;
   }
   for (const [i, t] of args.entries()) {
     const p = decl.parameters[i];
@@ -271,13 +283,18 @@ function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[
 function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null, at: Expr): Match {
   const types = args.map((a) => argumentType(ctx, a));
   let best: Match | null = null;
+  let rival: FunctionDecl | null = null;
   for (const decl of candidates) {
     const m = match(ctx, decl, types, explicit, owner);
     if (m === null) continue;
+    if (best !== null && m.score === best.score && best.decl.body !== null && decl.body !== null && decl !== best.decl && (decl.template !== null || best.decl.template !== null)) rival = decl;
+    else if (best === null || m.score > best.score) rival = null;
     if (best === null || m.score > best.score || (m.score === best.score && best.decl.body === null && decl.body !== null)) best = m;
   }
   const name = candidates[0]?.name ?? '?';
   if (best === null) return ctx.unsupported(`no overload of ${name} fits`, at.span);
+  // What tells them apart (`enable_if`, a constraint) is not read.
+  if (rival !== null) return ctx.unsupported(`call of ${name}: several templates fit`, at.span);
   if (best.decl.body === null) {
     const definition = ctx.compiler.definitionOf(best.decl);
     if (definition === null) return ctx.unsupported(`${name} has no body here`, at.span);
@@ -451,7 +468,9 @@ function inlineFunction(ctx: FunctionContext, decl: FunctionDecl, env: Env, args
 export function boundSlot(ctx: FunctionContext, parameter: ParameterDecl, type: SimType, array: string): Slot {
   if (type.k === 'reference') return { kind: 'reference', array, t: type.to, name: parameter.name };
   if (type.k === 'record') {
-    const offset = ctx.frameSlot(type);
+    // A kernel's arguments are copied and ended on the host.
+    const offset = ctx.frameSlot(type, !ctx.returns.kernel);
+    if (!ctx.returns.kernel && copyConstructorOf(type) !== null) return ctx.unsupported(`the copy constructor of ${type.layout.name}`, parameter.span);
     ctx.lane(`D.copy(${ctx.frameAddress(offset)},${array}[l],${sizeOf(type)},${alignOf(type)},l,0);`);
     return { kind: 'frame', offset, t: type, name: parameter.name };
   }

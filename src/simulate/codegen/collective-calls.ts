@@ -24,7 +24,8 @@ export function collectiveCall(ctx: FunctionContext, e: Call, b: Builtin): Val {
     ctx.lane(`${array}[l]=${t === BOOL ? truth(v) : convert(v, t)};`);
     return array;
   };
-  const mask = b.mask === null ? 'null' : keep(at(0), U32);
+  // Without an argument `__syncwarp` names the whole warp.
+  const mask = b.mask === null ? 'null' : keep(at(0) ?? (b.name === '__syncwarp' ? { t: U32, js: '4294967295' } : undefined), U32);
   const op = b.name.replace(/^__/, '').replace(/_sync$/, '');
   if (b.name === '__syncwarp') {
     finish(ctx, site, '"syncwarp"', mask, 'null', 'null', 'null', 'null');

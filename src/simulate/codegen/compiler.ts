@@ -44,6 +44,10 @@ export interface CompiledKernel {
   readonly dynamicElement: SimType | null;
 }
 
+/** Bytes of static shared memory that the assembler grants a block, and of local memory that a device grants a thread. CUDA C++ Programming Guide, technical specifications. */
+const MOST_STATIC_SHARED = 48 * 1024;
+const MOST_LOCAL = 512 * 1024;
+
 /** Issue slots of a kernel's entry and exit. */
 const ENTRY_WEIGHT = 6;
 
@@ -77,6 +81,7 @@ export class Compiler {
 
   compile(kernel: FunctionDecl, env: Env): CompiledKernel {
     const entry = this.instance(kernel, env, null);
+    if (this.#sharedBytes > MOST_STATIC_SHARED) throw new Unsupported(`${this.#sharedBytes} bytes of static shared memory, where a block may have ${MOST_STATIC_SHARED}`, kernel.nameSpan, kernel.file);
     return {
       source: `"use strict";\n${this.#functions.join('\n')}\nreturn ${entry.name};`,
       entry, sites: this.#sites, counters: this.#counters, branches: this.#branches, globals: this.#globals, strings: this.#strings,
@@ -154,7 +159,8 @@ export class Compiler {
       }
       block(ctx, 'm', () => statements(ctx, body.body));
       ctx.flush();
-      this.#finish(ctx, instance, names);
+      if (instance.returns.k !== 'void') ctx.emit(`if((m&~ret)!==0){D.site=${this.site(ctx, decl.nameSpan)};W.fellOff(m&~ret,${JSON.stringify(decl.name)});}`);
+      this.#finish(ctx, decl, instance, names);
     } catch (error) {
       if (error instanceof Unsupported && error.file === null) throw new Unsupported(error.construct, error.span ?? decl.nameSpan, ctx.file);
       throw error;
@@ -163,9 +169,10 @@ export class Compiler {
     }
   }
 
-  #finish(ctx: FunctionContext, instance: Instance, names: readonly string[]): void {
+  #finish(ctx: FunctionContext, decl: FunctionDecl, instance: Instance, names: readonly string[]): void {
     const perActivation = instance.generator || ctx.recursive;
     const frame = Math.ceil(ctx.frame / 16) * 16;
+    if (frame > MOST_LOCAL) throw new Unsupported(`${frame} bytes of local memory a thread, where a device has ${MOST_LOCAL}`, decl.nameSpan, decl.file);
     const head = [
       ...(perActivation ? ctx.statics : []), 'let ret=0;', ...ctx.prologue,
       ...(frame > 0 ? [`const FS=${frame},fb=W.push(${frame * 32});`] : []),

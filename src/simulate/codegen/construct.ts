@@ -5,6 +5,7 @@ import { alignOf, sameType, sizeOf, Unsupported, type RecordType, type SimType }
 import { callMethodOn, coerced } from './calls.js';
 import type { FunctionContext } from './context.js';
 import { expression, needsWarp, operands } from './expression.js';
+import { copyConstructorOf } from './lifetime.js';
 import { accessName, convert, type Val } from './operators.js';
 import { placeOf } from './places.js';
 
@@ -42,6 +43,7 @@ export function constructAt(ctx: FunctionContext, address: string, t: RecordType
     // Copy construction.
     const value = constructors(t).length === 0 || needsWarp(ctx, only) || isRecordValue(ctx, only) ? expression(ctx, only) : null;
     if (value !== null && value.t.k === 'record' && sameType(value.t, t)) {
+      if (copyConstructorOf(t) !== null) return ctx.unsupported(`the copy constructor of ${t.layout.name}`, at.span);
       ctx.lane(`D.copy(${address},${value.js},${sizeOf(t)},${alignOf(t)},l,0);`);
       return;
     }
@@ -171,6 +173,7 @@ export function initialise(ctx: FunctionContext, address: string, type: SimType,
       }
       const value = expression(ctx, e);
       if (value.t.k === 'record' && sameType(value.t, type)) {
+        if (copyConstructorOf(type) !== null) return ctx.unsupported(`the copy constructor of ${type.layout.name}`, e.span);
         ctx.lane(`D.copy(${address},${value.js},${sizeOf(type)},${alignOf(type)},l,0);`);
         return;
       }

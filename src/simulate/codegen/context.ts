@@ -8,6 +8,7 @@ import type { Decl, FunctionDecl, LambdaExpr } from '../../syntax/tree.js';
 import type { Env } from '../resolve.js';
 import { alignOf, sizeOf, Unsupported, type SimType } from '../types.js';
 import type { Compiler } from './compiler.js';
+import { destructorOf } from './lifetime.js';
 import { laneArray, type Val } from './operators.js';
 
 /** Where a variable lives. */
@@ -143,8 +144,10 @@ export class FunctionContext {
     return { t: v.t, js: `${array}[l]` };
   }
 
-  /** Room for an object in this activation's frame: its address for lane `l`. */
-  frameSlot(t: SimType): number {
+  /** Room for an object in this activation's frame: its address for lane `l`. `endsHere`: C++ ends the object in this function. */
+  frameSlot(t: SimType, endsHere = true): number {
+    const destructor = endsHere ? destructorOf(t) : null;
+    if (destructor !== null) throw new Unsupported(`the destructor of ${destructor.owner?.name ?? 'an object'}`, destructor.nameSpan, destructor.file);
     const align = alignOf(t);
     this.frame = Math.ceil(this.frame / align) * align;
     const offset = this.frame;
