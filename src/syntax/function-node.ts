@@ -28,6 +28,7 @@ export class FunctionNode implements FunctionDecl {
   readonly directives: readonly Directive[];
   readonly inactive: FunctionDecl['inactive'];
   defaulted?: true;
+  virtual?: true;
   private pending: (() => void) | null = null;
   private ownBody: CompoundStmt | null = null;
   private ownInitialisers: readonly MemberInitialiser[] | undefined = undefined;
