@@ -170,6 +170,21 @@ describe('constructors', () => {
   });
 });
 
+describe('the name of a class inside of it', () => {
+  test('makes an object, also in a template and in a static method', () => {
+    const r = run(`
+      struct C { float re, im; __device__ C(float r = 0, float i = 0) : re(r), im(i) {} __device__ C operator+(const C& o) const { return C(re + o.re, im + o.im); } };
+      template<class T> struct V { T x, y; __device__ V(T a, T b) : x(a), y(b) {} __device__ V operator*(T s) const { return V(x * s, y * s); } __device__ static V one() { return V(1, 1); } };
+      __global__ void k(float* y, float* z) {
+        C c(threadIdx.x, 2.0f), s; s = s + c; y[threadIdx.x] = s.re + s.im;
+        V<float> v(threadIdx.x, 2.0f); v = v * 3.0f; z[threadIdx.x] = v.x + v.y + V<float>::one().x;
+      }`);
+    clean(r);
+    expect(contents(r, 'y', 32, 'f32')).toEqual(range(32).map((t) => t + 2));
+    expect(contents(r, 'z', 32, 'f32')).toEqual(range(32).map((t) => 3 * t + 7));
+  });
+});
+
 describe('loops, limits, groups, library names', () => {
   test('range-for over an array by value, by reference, with break and continue per lane', () => {
     const r = run(`__global__ void k(int* y) {

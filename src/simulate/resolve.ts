@@ -71,7 +71,7 @@ export function resolve(type: Type, env: Env): SimType {
       if (short !== undefined) return { k: 'scalar', s: short };
       const vector = libraryVector(type.text);
       if (vector !== null) return vector;
-      throw new Unsupported(`unknown type ${type.text}`, null);
+      throw new Unsupported(type.text === '' ? 'a type that was not understood' : `unknown type ${type.text}`, null);
     }
   }
 }

@@ -85,6 +85,9 @@ function callFound(
     if (type !== null) return construct(ctx, node, type, list);
     return builtinOrUnknown(ctx, node, name, calleeNode, lowerArguments(ctx, list), explicit);
   }
+  // Inside a class its name stands for the class; what is found under it are the constructors.
+  const own = found.kind === 'functions' && found.member !== null && found.member.name === name ? typeCalled(ctx, name) : null;
+  if (own !== null) return construct(ctx, node, own, list);
   if (found.kind === 'type') return construct(ctx, node, lowerType(ctx, calleeNode), list);
   if (found.kind === 'value') {
     if (explicit !== null && !isTemplateVariable(found.decl)) throwTemplateReading(ctx, calleeNode);
