@@ -48,7 +48,56 @@ export const compact: Transform<CompactShape> = {
   summary: 'run work that only some lanes need with full warps',
   variants: VARIANTS.map(({ name, summary }) => ({ name, summary })),
   obligationIds: [...new Set(VARIANTS.flatMap((variant) => variant.obligationIds))],
-  example: { before: '', after: '' },
+  example: {
+    before: `__global__ void relax(const float *x, const unsigned char *mask, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && mask[i]) {
+        float v = x[i];
+        for (int k = 0; k < 64; ++k)
+            v = v * 0.75f + sqrtf(fabsf(v));
+        y[i] = v;
+    }
+}
+
+void run(const float *x, const unsigned char *mask, float *y, int n) {
+    relax<<<(n + 255) / 256, 256>>>(x, mask, y, n);
+}
+`,
+    after: `__global__ void relax(const float *x, const unsigned char *mask, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ int queue_i[256];
+    __shared__ unsigned int activeInWarp[8];
+    const unsigned int thread = threadIdx.x;
+    const bool active = i < n && mask[i];
+    // Number the active threads of the block: those of earlier warps first, then lower lanes.
+    const unsigned int votes = __ballot_sync(0xffffffffu, active);
+    if (thread % 32 == 0)
+        activeInWarp[thread / 32] = __popc(votes);
+    __syncthreads();
+    unsigned int slot = __popc(votes & ((1u << (thread % 32)) - 1u));
+    unsigned int items = 0;
+    for (unsigned int w = 0; w < 8; ++w) {
+        if (w < thread / 32)
+            slot += activeInWarp[w];
+        items += activeInWarp[w];
+    }
+    if (active)
+        queue_i[slot] = i;
+    __syncthreads();
+    if (thread < items) {
+        int i = queue_i[thread];
+        float v = x[i];
+        for (int k = 0; k < 64; ++k)
+            v = v * 0.75f + sqrtf(fabsf(v));
+        y[i] = v;
+    }
+}
+
+void run(const float *x, const unsigned char *mask, float *y, int n) {
+    relax<<<(n + 255) / 256, 256>>>(x, mask, y, n);
+}
+`,
+  },
 
   match(context: TransformContext): readonly Site<CompactShape>[] {
     const { facts, unit, variant: asked } = context;

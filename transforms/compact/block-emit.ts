@@ -14,7 +14,7 @@ import type { Span } from '../../src/source/types.js';
 import { strip, type DeclareStmt, type Expr, type Stmt } from '../../src/syntax/tree.js';
 import { placeOf } from '../lib/place.js';
 import {
-  blockText, chainText, commentsIn, copyText, extentOf, freshName, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
+  blockText, chainText, commentsIn, copyText, extentOf, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import { isEmpty, partOf, type Frame, type Gate, type Part } from './region.js';
@@ -69,10 +69,23 @@ class Writer {
 
   // ----------------------------------------------------------------------------------------------------------- names
 
+  /** Every word of the file that stands outside of comments: one of them may be a macro, or a name that is used further in. */
+  private words(): readonly string[] {
+    const { text, comments } = this.source;
+    const words: string[] = [];
+    let at = 0;
+    for (const comment of [...comments, { start: text.length, end: text.length }]) {
+      words.push(...(text.slice(at, comment.start).match(/[A-Za-z_]\w*/g) ?? []));
+      at = comment.end;
+    }
+    return words;
+  }
+
   private chooseNames(): Names {
-    const taken = new Set<string>();
+    const taken = new Set(this.words());
     const fresh = (base: string): string => {
-      const name = freshName(this.source, base, taken);
+      let name = base;
+      for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
       taken.add(name);
       return name;
     };

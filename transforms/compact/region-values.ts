@@ -93,12 +93,25 @@ class Finder {
       else list.push(node);
     });
     this.hiddenCoordinates(coordinates);
+    this.hiddenUses(uses);
     const travels = this.decide(uses);
     return { travels, coordinates, troubles: this.troubles };
   }
 
   private trouble(id: Trouble['id'], node: Node, text: string, remedy: string | null, known = true): void {
     this.troubles.push({ id, known, line: lineOf(this.context, node), text, remedy });
+  }
+
+  /** Variables of the owner that the heavy part reaches through their address, or from inside what it calls. */
+  private hiddenUses(named: ReadonlyMap<Variable, readonly RefExpr[]>): void {
+    for (const stmt of this.heavy) {
+      const effects = this.context.facts.effects(stmt);
+      for (const decl of [...effects.uses, ...effects.assigns]) {
+        if (named.has(decl) || this.own.has(decl) || !isPrivate(decl) || isInside(decl, this.heavy)) continue;
+        this.trouble('thread-free', stmt, `${decl.name} of the thread that owns the item is reached through its address`, `copy ${decl.name} into a variable of its own inside the branch`);
+        return;
+      }
+    }
   }
 
   /** Coordinates that a macro writes cannot be replaced by their owner's. */
@@ -124,8 +137,7 @@ class Finder {
     const { facts } = this.context;
     const assigned = new Set<Variable>();
     for (const stmt of this.heavy) for (const decl of facts.effects(stmt).assigns) assigned.add(decl);
-    const last = this.heavy.at(-1) ?? this.region.stmt;
-    const after = this.region.form === 'arm' || this.region.holds ? this.region.stmt : last;
+    const after = this.endOfHeavy();
     const kept: Variable[] = [];
     const pending: Variable[] = [];
     for (const [decl, refs] of uses) {
@@ -140,7 +152,7 @@ class Finder {
       if (this.keptAddress(decl)) continue;
       const declaration = this.singleDefinition(decl);
       if (decl.type.kind === 'reference' || (declaration !== null && !assigned.has(decl))) { open.push(decl); continue; }
-      const result = assigned.has(decl) && facts.liveAfter(decl, after);
+      const result = assigned.has(decl) && after !== null && facts.liveAfter(decl, after);
       this.carry(decl, refs, assigned.has(decl), result, travels);
     }
     const firstPass = open.filter((decl) => !this.depends(decl, new Set([...kept, ...travels.keys()])));
@@ -155,6 +167,13 @@ class Finder {
       this.carry(decl, uses.get(decl) ?? [], false, false, travels);
     }
     return [...travels.values()].sort((a, b) => a.decl.span.start - b.decl.span.start);
+  }
+
+  /** The statement behind which the owner goes on when its item is done; null if it returns. */
+  private endOfHeavy(): Stmt | null {
+    const { form, jump, stmt, frames } = this.region;
+    if (form === 'arm') return stmt;
+    return jump?.kind === 'return' ? null : frames.at(-1)?.list.at(-1) ?? stmt;
   }
 
   private carry(decl: Variable, refs: readonly RefExpr[], written: boolean, result: boolean, into: Map<Variable, Travel>): void {

@@ -74,7 +74,8 @@ export function regionsIn(context: TransformContext): readonly Region[] {
       case 'switch': for (const one of stmt.arms) visitList(one.body, null, stmt, null, frames); return;
       case 'label': visitBody(stmt.body, stmt, null, frames); return;
       case 'preprocessor': for (const one of stmt.arms) if (one.active) visitList(one.body, null, stmt, null, frames); return;
-      case 'declare': case 'expression': case 'empty': case 'break': case 'continue': case 'return': case 'goto': case 'asm': case 'macro-statement': case 'opaque':
+      case 'macro-statement': visitBody(stmt.expanded, stmt, null, frames); return;
+      case 'declare': case 'expression': case 'empty': case 'break': case 'continue': case 'return': case 'goto': case 'asm': case 'opaque':
         return;
       default: {
         const never: never = stmt;
