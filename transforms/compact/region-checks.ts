@@ -4,6 +4,7 @@
  * run cannot be told from the result.
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import { placeOfAccess } from '../../src/analysis/effects-tables.js';
 import type { Effects, FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
 import { builtin } from '../../src/cuda/builtins.js';
@@ -255,7 +256,7 @@ export function lightHeavyIndependent(context: TransformContext, region: Region)
     for (const outer of light) {
       if (inner.base === null || inner.base !== outer.base || (inner.kind === 'read' && outer.kind === 'read')) continue;
       if (inner.kind === 'atomic' && outer.kind === 'atomic') continue;
-      if (!facts.mayAlias(inner, outer) || sameElement(facts, inner, outer)) continue;
+      if (!facts.mayAlias(inner, outer) || otherFields(inner, outer) || sameElement(facts, inner, outer)) continue;
       const [a, b] = [lineOf(context, outer.node), lineOf(context, inner.node)];
       return refuted(id, b, `${excerpt(unit.source, inner.node)} in the heavy part and ${excerpt(unit.source, outer.node)} in line ${a} may be one element for two threads, and which comes first would change`, 'write to another array than the one that is read, or part them with a barrier');
     }
@@ -267,11 +268,19 @@ function reachesOthers(access: MemoryAccess): boolean {
   return access.space !== 'local' && access.space !== 'constant';
 }
 
-/** Both are the element that the thread owns: one index, written the same and with the same values. */
+/** Two fields of the records that one pointer leads to. */
+function otherFields(a: MemoryAccess, b: MemoryAccess): boolean {
+  const [x, y] = [placeOfAccess(a), placeOfAccess(b)].map((place) => /^\*\.(\w+)/.exec(place.steps)?.[1]);
+  const type = a.base !== null && (a.base.kind === 'variable' || a.base.kind === 'parameter') && a.base.type.kind === 'pointer' ? a.base.type.to : null;
+  return x !== undefined && y !== undefined && x !== y && type !== null && type.kind === 'record' && type.decl.sort !== 'union';
+}
+
+/** Both are the element that the thread owns: one index that differs between lanes, written the same and with the same values. */
 function sameElement(facts: FunctionFacts, a: MemoryAccess, b: MemoryAccess): boolean {
   if (a.through !== null || b.through !== null) return false;
   const [x, y] = [elementOf(a.node), elementOf(b.node)];
   if (x === null || y === null || !sameExpr(x, y)) return false;
+  if (x.kind === 'index' && facts.scope(x.index).value !== 'lane') return false;
   const defs = (expr: Expr): string[] => {
     const result: string[] = [];
     walk(expr, (node) => {
