@@ -79,9 +79,19 @@ describe('apply', () => {
     const guarded = divmod([...FORCED, '--write', 'k.cu'], { cwd });
     expect(guarded.code).toBe(5);
     expect(guarded.stderr).toContain('k.cu');
+    expect(guarded.stderr).toContain('1 not written');
+    expect(guarded.stderr).not.toContain('applied');
     expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(changed);
     expect(divmod([...FORCED, '--write', '--allow-dirty', 'k.cu'], { cwd }).code).toBe(0);
     expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).not.toBe(changed);
+  });
+
+  test('annotations that say nothing are named with their line', () => {
+    const cwd = folderWith({ 'k.cu': `// divmod: ignroe\n${HOISTABLE.trimEnd()} // divmod: p=often\n` });
+    const { stderr, code } = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(stderr).toContain('k.cu:1: warning: no annotation is called "ignroe" (did you mean "ignore"?)');
+    expect(stderr).toMatch(/k\.cu:\d+: warning: the annotation p needs a share/);
+    expect(code).toBe(0);
   });
 
   test('JSON has the fields of the contract', () => {

@@ -137,3 +137,72 @@ test('two loops of one function do not take one name', () => {
   expect(text.match(/const int (\w+) =/g)).toHaveLength(4);
   expect(new Set(text.match(/const int (\w+) =/g)).size).toBe(4);
 });
+
+describe('what a grant may not stand in for', () => {
+  const counted = (type: string, guard: string): string => `__global__ void k(const float *a, float *o, ${type} n) {
+    float s = 0.f;
+    for (${type} k = 0; k < n; ++k) {
+        unsigned i = k + threadIdx.x;
+        if (${guard}) { s += a[i & 255]; s += sqrtf(s) * a[(i + 1) & 255]; s += sinf(s) / a[(i + 2) & 255]; s *= 1.5f; }
+        s *= 0.5f;
+    }
+    o[threadIdx.x] = s;
+}
+`;
+
+  test('an unsigned counter may come near the end of its type: a run that relies on no wrap there is not written', () => {
+    for (const outcome of outcomesOf(peel, load(counted('unsigned', 'i >= 32')))) {
+      expect(outcome.obligations.find(({ id }) => id === 'guard-exact')?.status).not.toBe('assumed');
+    }
+  });
+
+  test('the claim itself may keep a widened sum in its type', () => {
+    const { obligations } = only(`__global__ void k(const float *a, float *o, int n) {
+    float s = 0.f;
+    for (int t = 0; t < n; ++t) {
+        long long i = (long long)(t * blockDim.x + threadIdx.x);
+        if (i < n) s += a[i];
+        s *= 0.5f;
+    }
+    o[threadIdx.x] = s;
+}
+`);
+    expect(obligations.find(({ id }) => id === 'guard-exact')?.status).toBe('proved');
+  });
+});
+
+describe('truth values as numbers', () => {
+  const shifted = (init: string): string => `__global__ void k(const float *a, float *o, int n, bool wide, int m) {
+    ${init}
+    float s = 0.f;
+    for (int k = 0; k < n; k += 64) {
+        int i = k + threadIdx.x + odd;
+        if (i < n) s += a[i];
+        s *= 0.5f;
+    }
+    o[threadIdx.x] = s;
+}
+`;
+
+  test('a parameter of type bool in a bound', () => {
+    const { text } = applyAll(peel, shifted('bool odd = wide;'));
+    expect(text).toContain('k_full');
+  });
+
+  test('a number that a bool holds is not that number', () => {
+    const { text } = applyAll(peel, shifted('bool odd = threadIdx.x;'));
+    expect(text).not.toContain('k_full');
+  });
+});
+
+test('a window whose test can never hold is not versioned', () => {
+  const { text } = applyAll(peel, `__global__ void k(const float *a, float *o) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0.f;
+    for (int t = -40; t <= 40; ++t)
+        if (i + t >= 0 && i + t < 64) s += a[i + t];
+    o[i] = s;
+}
+`);
+  expect(text).not.toContain('else');
+});

@@ -101,6 +101,7 @@ async function openWith<P extends Session>(argv: Argv, console: Console, open: (
     console.problem(`${failure.path}${failure.line === null ? '' : `:${failure.line}`}: ${failure.message}`);
     console.holds(EXIT.incomplete);
   }
+  for (const { path, line, message } of project.annotationWarnings) console.note(`${path}:${line ?? 1}: warning: ${message}`);
   if (project.files.length === 0) {
     // A selection that is empty by right (a commit without changes, a small shard) is no fault.
     if (project.failures.length > 0) {

@@ -10,6 +10,7 @@ import { auditProgram } from '../audit/audit.js';
 import type { FileAudit } from '../audit/types.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
+import { annotationWarnings } from './annotation-warnings.js';
 import { readCompileCommands, startEngine } from './engine.js';
 import type { InputFile } from './files.js';
 import { isTooDeep } from './errors.js';
@@ -79,6 +80,14 @@ export class Session {
   /** What could not be found or read. */
   get failures(): readonly Failure[] {
     return [...this.missing, ...this.workspace.failures];
+  }
+
+  /** Annotations of the files that say nothing. */
+  get annotationWarnings(): readonly Failure[] {
+    return this.workspace.inputs.flatMap(({ path, realPath }) => {
+      const source = this.workspace.mentions(realPath, 'divmod:') ? this.workspace.original(realPath)?.source ?? null : null;
+      return source === null ? [] : annotationWarnings(source).map((warning) => ({ path, ...warning }));
+    });
   }
 
   /** The files that were read. */

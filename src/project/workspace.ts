@@ -96,6 +96,12 @@ export class Workspace {
     return this.contents.get(realPath)?.bytes.length ?? 0;
   }
 
+  /** Does a file, as it was read, hold this text of plain letters anywhere? */
+  mentions(realPath: string, text: string): boolean {
+    const bytes = this.contents.get(realPath)?.bytes;
+    return bytes !== undefined && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(text);
+  }
+
   /** Programs that were parsed last: one round asks for the program that the round before checked its edits with. */
   private recent: readonly { readonly group: readonly InputFile[]; readonly program: Program }[] = [];
 

@@ -3,6 +3,9 @@ import type { Obligation } from '../../transforms/lib/types.js';
 import type { SiteResult } from '../project/rounds.js';
 import { count, quantity, styleFor, type Style } from './style.js';
 
+/** What an edit is called that is legal and was kept back. */
+const NOT_WRITTEN = 'not written';
+
 /** Refusals, skips and deferrals, one paragraph each. */
 export function refusalsText(sites: readonly SiteResult[], color: boolean): string {
   const style = styleFor(color);
@@ -24,15 +27,18 @@ function refusalText(site: SiteResult, style: Style): string {
   return `${out.join('\n')}\n`;
 }
 
-/** The proof of each applied edit. Assumptions are named even without `--explain`: they are part of what was done. */
-export function certificatesText(sites: readonly SiteResult[], color: boolean, explain: boolean): string {
+/**
+ * The proof of each applied edit. Assumptions are named even without `--explain`: they are part of what was done. `kept` tells that the
+ * edits were to be written, and were not.
+ */
+export function certificatesText(sites: readonly SiteResult[], color: boolean, explain: boolean, kept = false): string {
   const style = styleFor(color);
   const out: string[] = [];
   for (const site of sites) {
     if (site.status !== 'applied') continue;
     const assumed = site.obligations.filter((obligation) => obligation.status === 'assumed');
     if (!explain && assumed.length === 0) continue;
-    out.push(`${title(site)}: ${style.green('applied')}: ${site.summary}`);
+    out.push(`${title(site)}: ${kept ? style.yellow(NOT_WRITTEN) : style.green('applied')}: ${site.summary}`);
     for (const obligation of explain ? site.obligations : assumed) out.push(`  ${obligationText(obligation, style)}`);
     if (explain && site.estimate !== null) {
       const { estimate } = site;
@@ -62,7 +68,8 @@ export function closingText({ sites, kernels, files, transforms, written }: Clos
   const of = (status: SiteResult['status']): number => sites.filter((site) => site.status === status).length;
   const looked = `${count(kernels, 'kernel')} in ${count(files, 'file')} looked at`;
   if (sites.length === 0) return `0 sites of ${transforms.join(', ')}: ${looked}, and none has the shape\n`;
-  const parts = [`${of('applied')} applied`, `${of('refused')} refused`, `${of('skipped')} skipped`, `${of('deferred')} deferred`].filter((part) => !part.startsWith('0 ') || part.endsWith('applied'));
-  const tail = written === null ? '' : written.length === 0 ? '; nothing written' : `; wrote ${written.join(', ')}`;
+  const made = written !== null && written.length === 0 && of('applied') > 0 ? NOT_WRITTEN : 'applied';
+  const parts = [`${of('applied')} ${made}`, `${of('refused')} refused`, `${of('skipped')} skipped`, `${of('deferred')} deferred`].filter((part) => !part.startsWith('0 ') || part.endsWith(made));
+  const tail = written === null ? '' : written.length === 0 ? (made === 'applied' ? '; nothing written' : '') : `; wrote ${written.join(', ')}`;
   return `${count(sites.length, 'site')}: ${parts.join(', ')} (${looked})${tail}\n`;
 }

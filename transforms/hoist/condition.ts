@@ -22,13 +22,13 @@ export interface Guard {
 export function atRunTime(context: TransformContext, branch: Branch): Obligation {
   const id = 'condition-at-run-time';
   const line = lineOf(context, branch.stmt);
-  if (branch.kind === 'if' && branch.stmt.constexpr) return refuted(id, line, 'if constexpr is decided when the template is instantiated');
+  if (branch.kind === 'if' && branch.stmt.constexpr) return refuted(id, line, 'if constexpr is decided when the template is instantiated', 'nothing is to be done: only one arm is compiled');
   if ((branch.kind === 'if' && !plain(branch.stmt)) || (branch.kind === 'switch' && (branch.stmt.init !== null || branch.stmt.conditionDecl !== null))) {
     return refuted(id, line, 'the condition declares a variable', 'declare the variable in a statement of its own in front of the loop');
   }
   for (const test of testsOf(branch)) {
     if (decidedByCompiler(context, test)) {
-      return refuted(id, line, `${excerpt(context.unit.source, test)} is a constant: the compiler decides it and drops the other arm`);
+      return refuted(id, line, `${excerpt(context.unit.source, test)} is a constant: the compiler decides it and drops the other arm`, 'nothing is to be done: only one arm is compiled');
     }
   }
   return proved(id, line, 'the condition is decided when the kernel runs');

@@ -121,7 +121,10 @@ function noBarrierUnderDivergence(context: TransformContext, tests: readonly Exp
   for (const need of needs) {
     if (atLeast(verdict.value, need.scope)) continue;
     const text = `the condition ${verdict.known ? 'differs between the threads' : 'is not known to agree among the threads'} of a ${need.scope}, and two copies would part the threads at ${need.what}`;
-    return need.sure && verdict.known ? refuted(id, need.line, text) : unknown(id, need.line, text, verdict.known ? null : 'make the condition understood, or annotate it with // divmod: uniform');
+    const remedy = verdict.known
+      ? need.sure ? `decide by a value that all threads of a ${need.scope} have, or leave ${need.scope === 'block' ? 'the barrier' : 'the collective'} out of the loop` : 'make the definition of what is called visible, e.g. with --include'
+      : 'decide by something that is visible: a parameter of the kernel, a definition that --include finds, a load of __restrict__ const memory';
+    return (need.sure && verdict.known ? refuted : unknown)(id, need.line, text, remedy);
   }
   return provedUnder(id, line, `all threads of a ${verdict.value === 'warp' ? 'warp' : 'block'} take one copy, so barriers and collectives are reached by the same threads`, verdict);
 }
@@ -165,8 +168,8 @@ function ownText(context: TransformContext, branch: Branch, loop: Loop): Obligat
   const { text } = context.unit.source;
   const spelled = (stmt: Stmt, word: string): boolean => text.startsWith(word, stmt.span.start) && !/\w/.test(text[stmt.span.start + word.length] ?? '');
   const line = lineOf(context, branch.stmt);
-  if (!spelled(loop, loop.kind === 'range-for' ? 'for' : loop.kind)) return refuted('not-in-macro', lineOf(context, loop), 'the head of the loop comes out of a macro');
-  if ((branch.kind === 'if' || branch.kind === 'switch') && !spelled(branch.stmt, branch.kind)) return refuted('not-in-macro', line, 'the branch comes out of a macro');
+  if (!spelled(loop, loop.kind === 'range-for' ? 'for' : loop.kind)) return refuted('not-in-macro', lineOf(context, loop), 'the head of the loop comes out of a macro', 'write the head out');
+  if ((branch.kind === 'if' || branch.kind === 'switch') && !spelled(branch.stmt, branch.kind)) return refuted('not-in-macro', line, 'the branch comes out of a macro', 'write the branch out');
   return proved('not-in-macro', line, 'loop and branch are written out');
 }
 

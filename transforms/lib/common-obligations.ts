@@ -22,7 +22,7 @@ export function parsed(context: TransformContext): Obligation {
   const line = lineOf(context, fn);
   if (!fn.understood) {
     const problem = fn.problems[0];
-    return unknown('parsed', problem?.line ?? line, `${fn.name} was not understood${problem === undefined ? '' : `: ${problem.message}`}`);
+    return unknown('parsed', problem?.line ?? line, `${fn.name} was not understood${problem === undefined ? '' : `: ${problem.message}`}`, 'make the text plain C++ there; --include and -D make macros and headers known');
   }
   return proved('parsed', line, `${fn.name} was understood as a whole`);
 }
@@ -106,7 +106,7 @@ export function typesKnown(context: TransformContext, exprs: readonly Expr[]): O
 export function namesFree(context: TransformContext, names: readonly string[], line: number): Obligation {
   for (const name of names) {
     if (new RegExp(`\\b${name}\\b`).test(context.unit.source.text)) {
-      return refuted('names-free', line, `the name ${name} is taken`);
+      return refuted('names-free', line, `the name ${name} is taken`, `rename ${name}`);
     }
   }
   return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} free`);
@@ -118,7 +118,7 @@ export function operandsInvariant(context: TransformContext, exprs: readonly Exp
     const fact = context.facts.invariant(expr, within);
     if (!fact.value) {
       const reason = fact.because.at(-1);
-      return refuted('operands-invariant', reason?.line ?? lineOf(context, expr), reason?.text ?? `${excerpt(context.unit.source, expr)} may change`);
+      return refuted('operands-invariant', reason?.line ?? lineOf(context, expr), reason?.text ?? `${excerpt(context.unit.source, expr)} may change`, 'copy it into a local variable in front of the loop');
     }
   }
   const first = exprs[0];
@@ -171,6 +171,16 @@ function placeDependent(text: string): boolean {
   return text.includes('__LINE__') || text.includes('__COUNTER__');
 }
 
+function copyRemedy(node: Node): string {
+  switch (node.kind) {
+    case 'declare': return 'declare it in front of the loop';
+    case 'label': return 'write the jump as structured code';
+    case 'asm': return 'end the label in %=, which makes each copy its own';
+    case 'opaque': return 'write it as plain C++, or move it into a __device__ function';
+    default: return 'compute it in front of the loop, or in a __device__ function';
+  }
+}
+
 /** The text may be copied. `moved` are declarations that the transform moves in front of the copies. */
 export function copySafe(context: TransformContext, roots: readonly Node[], moved: ReadonlySet<VariableDecl> = new Set()): Obligation {
   const hazard = copyHazards(roots).find((found) => found.movable === null || !moved.has(found.movable));
@@ -178,7 +188,7 @@ export function copySafe(context: TransformContext, roots: readonly Node[], move
   const line = lineOf(context, hazard?.node ?? first ?? context.facts.function);
   if (hazard === undefined) return proved('copy-safe', line, 'the copied text may exist twice');
   const known = hazard.node.kind !== 'opaque';
-  return (known ? refuted : unknown)('copy-safe', line, hazard.text, known && hazard.node.kind === 'declare' ? 'declare it in front of the loop' : null);
+  return (known ? refuted : unknown)('copy-safe', line, hazard.text, copyRemedy(hazard.node));
 }
 
 /** Edits of one change do not touch each other. */

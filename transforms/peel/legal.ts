@@ -86,7 +86,7 @@ function codeGrowth(context: TransformContext, loop: PeelableLoop): Obligation {
 
 function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {
   const taken = names.find((name) => !isFree(context, name));
-  if (taken !== undefined) return refuted('names-free', line, `the name ${taken} is taken`);
+  if (taken !== undefined) return refuted('names-free', line, `the name ${taken} is taken`, `rename ${taken}`);
   return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')}: no other name of the function or of a macro`);
 }
 
@@ -175,6 +175,6 @@ function alreadyDone(context: TransformContext, loop: PeelableLoop, guards: read
   const other = finishedBeside(context.facts, loop, guards);
   const line = lineOf(context, loop);
   if (other === null) return proved('already-done', line, 'no loop beside it does its work without the guards');
-  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} does this one's work without the guards`);
+  return refuted('already-done', line, `the loop of line ${lineOf(context, other)} does this one's work without the guards`, 'nothing is to be done here; to peel afresh, write the loop as one again');
 }
 

@@ -127,7 +127,7 @@ function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
   const type = integerType(counter.variable.type);
   if (start === null || type === null) return [];
   const value = reader.convert(start, type, counter.start);
-  if (value === null || !value.exact || value.assumed) return [];
+  if (value === null || !value.exact || value.assumed || (value.needs ?? []).length > 0) return [];
   const own = reader.readVariable(counter.variable, type).poly;
   const behind = counter.direction === 1 ? subtract(value.poly, own) : subtract(own, value.poly);
   return [subtract(behind, constant(1n))];

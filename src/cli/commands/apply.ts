@@ -90,7 +90,7 @@ export const applyCommand = command({
     if (!check) await report(format, console, { sites, diff, written, kernels: outcome.kernels, project, verifications });
     if (!check) {
       const { certificatesText, closingText, refusalsText } = await import('../../report/text-apply.js');
-      console.note(certificatesText(sites, console.colorErr, isSet(argv, 'explain')));
+      console.note(certificatesText(sites, console.colorErr, isSet(argv, 'explain'), written !== null && written.length === 0));
       console.note(refusalsText(sites, console.colorErr));
       console.note(closingText({ sites, kernels: outcome.kernels, files: project.files.length, transforms: settings.transform, written }));
     }

@@ -3,7 +3,7 @@
  * compares as mathematics does.
  */
 import type { Guard } from './guards.js';
-import { equal, extreme, interval, symbolsOf, type Poly, type Sym } from './polynomial.js';
+import { add, equal, extreme, interval, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Reader } from './reading.js';
 import { follows, formsOf, opposite, type End } from './solve.js';
 
@@ -40,7 +40,12 @@ export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boole
 
 export interface Settled { readonly tests: readonly Poly[]; readonly assumed: boolean; readonly without: ReadonlySet<Demand> }
 
-/** The inequalities to test, weaker ones dropped; demands whose comparison might not be the mathematical one are given back. */
+/** No block and no size satisfies all tests: of two numbers below zero the sum is at most -2. */
+function contradict(tests: readonly Poly[]): boolean {
+  return tests.some((test, i) => interval(test).low >= 0n || tests.slice(i + 1).some((other) => interval(add(test, other)).low >= -1n));
+}
+
+/** Null if nothing is demanded, or if the tests can never hold together. The inequalities to test, weaker ones dropped; demands whose comparison might not be the mathematical one are given back. */
 export function settle(demands: readonly Demand[], free: (sym: Sym) => boolean): Settled | null {
   if (demands.length === 0) return null;
   const facts = demands.map((demand) => demand.fact);
@@ -66,5 +71,5 @@ export function settle(demands: readonly Demand[], free: (sym: Sym) => boolean):
       else without.add(demand);
     }
   }
-  return { tests, assumed, without };
+  return contradict(tests) ? null : { tests, assumed, without };
 }

@@ -17,7 +17,7 @@ import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
-import { coordinate, exactly, integerType, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
+import { coordinate, exactly, holdsTruth, integerType, isCounted, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
 export interface Unreadable {
@@ -71,6 +71,7 @@ export class Reader {
         const type = integerType(expr.type);
         if (type === null) return this.fail(expr, 'the type it is converted to is not a known integer type', 'types-known');
         const operand = this.read(expr.operand);
+        if (operand !== null && !holdsTruth(expr.type, operand)) return this.fail(expr, 'it is a truth value of a number', 'guard-exact');
         return operand === null ? null : this.convert(operand, type, expr);
       }
       case 'unary': {
@@ -91,16 +92,20 @@ export class Reader {
   /** The value converted to `type`; widening a value that may have wrapped is read as if it had not, if it is made of coordinates. */
   convert(reading: Reading, type: IntegerType, node: Expr): Reading | null {
     let { exact, assumed } = reading;
+    const needs = [...reading.needs ?? []];
     if (type.bits > reading.type.bits && !exact) {
       // Only the far end is assumed away: below zero an unsigned number does wrap.
       if (!isIndex(reading.poly) || (!reading.type.signed && interval(reading.poly).low < 0n)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
-      [exact, assumed] = [true, true];
+      exact = true;
+      // An unsigned sum with a counter in it must be shown to stay in its type where it is compared.
+      if (!isCounted(reading.poly) || reading.type.signed) assumed = true;
+      else needs.push({ poly: subtract(reading.poly, constant(maximum(reading.type) + 1n)), index: false });
     }
     if (type.bits < 32 || type.bits < reading.type.bits || (type.signed !== reading.type.signed && !(exact && type.signed && type.bits > reading.type.bits))) {
       exact = exact && within(reading.poly, type);
       if (type.bits < 32 && !exact) return this.fail(node, 'it may not fit the narrow type it is kept in', 'guard-exact');
     }
-    return { poly: reading.poly, type, exact, assumed };
+    return { poly: reading.poly, type, exact, assumed, needs };
   }
 
   /** No coordinate stands behind the value: bounds are not written for the shape that today's launches have. */
@@ -152,7 +157,7 @@ export class Reader {
     right = this.convert(right, type, expr.right);
     if (left === null || right === null) return null;
     const poly = expr.op === '+' ? add(left.poly, right.poly) : expr.op === '-' ? subtract(left.poly, right.poly) : multiply(left.poly, right.poly);
-    return this.settle({ poly, type, exact: left.exact && right.exact, assumed: left.assumed || right.assumed });
+    return this.settle({ poly, type, exact: left.exact && right.exact, assumed: left.assumed || right.assumed, needs: [...left.needs ?? [], ...right.needs ?? []] });
   }
 
   /** `x / c`, `x >> c`, `x % c`, `x & c` of thread coordinates: a value of its own with a known extent. */
@@ -226,7 +231,7 @@ export class Reader {
       const value = this.read(init);
       this.since = since;
       this.following.delete(decl);
-      const converted = value === null ? null : this.convert(value, type, init);
+      const converted = value === null || !holdsTruth(decl.type, value) ? null : this.convert(value, type, init);
       if (converted !== null) return converted;
       if (declaredInside || !this.visible.has(decl)) return null;
       this.failure = before;
@@ -278,7 +283,7 @@ export class Reader {
 
   /** A variable whose value right before the loop is its value all through it. */
   private fixed(decl: Variable, type: IntegerType, role: 'uniform' | 'own'): Sym {
-    let [low, high] = [minimum(type), maximum(type)];
+    let [low, high] = decl.type.kind === 'bool' ? [0n, 1n] : [minimum(type), maximum(type)];
     if (decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl)) {
       const range = this.facts.range(decl.init);
       if (range.low !== null && range.low > low && range.low <= high) low = range.low;

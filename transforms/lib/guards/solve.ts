@@ -13,6 +13,7 @@ import type { Expr } from '../../../src/syntax/tree.js';
 import { add, constant, extreme, interval, linearIn, negate, subtract, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Comparison, ComparisonOperator } from './guards.js';
 import { isIndex, type Reader, type Reading } from './reading.js';
+import { isCounted } from './values.js';
 import type { Change } from './bound.js';
 
 /** What a claim still needs so that the C++ comparison is the mathematical one: `poly < 0`. */
@@ -56,8 +57,9 @@ export function formsOf(reader: Reader, comparison: Comparison): { readonly kind
   const { left, right, difference, op } = sides;
   const type = left.type;
   const assumed = left.assumed || right.assumed;
-  const leftSmaller = endsOf(left, right, type);
-  const rightSmaller = endsOf(right, left, type);
+  const needs: readonly End[] = [...left.needs ?? [], ...right.needs ?? []].map((need) => ({ ...need, demandable: false }));
+  const leftSmaller = [...endsOf(left, right, type), ...needs];
+  const rightSmaller = [...endsOf(right, left, type), ...needs];
   const less = (poly: Poly, whenNegative: boolean): Form => ({ poly, whenNegative, negative: leftSmaller, other: rightSmaller, assumed });
   switch (op) {
     case '<': return { kind: 'one', form: less(difference, true) };
@@ -80,7 +82,7 @@ function endsOf(small: Reading, large: Reading, type: IntegerType): readonly End
     ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && isIndex(small.poly), demandable: !type.signed });
   }
   if (!large.exact && interval(large.poly).high > maximum(type)) {
-    ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: isIndex(large.poly), demandable: false });
+    ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: isIndex(large.poly) && (type.signed || !isCounted(large.poly)), demandable: false });
   }
   return ends;
 }
@@ -148,8 +150,12 @@ export function testForm(reader: Reader, test: Expr): Poly | null {
   const { form } = forms;
   // The test is known to hold, not claimed: both sides must be their C++ values without it.
   const sides = sidesOf(reader, inner as Comparison);
-  if (sides === null || !sides.left.exact || !sides.right.exact || sides.left.assumed || sides.right.assumed) return null;
+  if (sides === null || !sides.left.exact || !sides.right.exact || sides.left.assumed || sides.right.assumed || hasNeeds(sides.left) || hasNeeds(sides.right)) return null;
   return form.whenNegative ? form.poly : opposite(form.poly);
+}
+
+function hasNeeds({ needs }: Reading): boolean {
+  return needs !== undefined && needs.length > 0;
 }
 
 /** True if `poly < 0` follows from one of the facts (each a polynomial below zero). */

@@ -14,7 +14,12 @@ export interface Reading {
   readonly exact: boolean;
   /** True if it is read so only because index arithmetic does not wrap (grant `index-range`). */
   readonly assumed: boolean;
+  /** It is read as exact, and is only while these are below zero. */
+  readonly needs?: readonly Need[];
 }
+
+/** Something that must be below zero. `index`: the grant `index-range` may stand in for a proof. */
+export interface Need { readonly poly: Poly; readonly index: boolean }
 
 const LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 1024n, y: 1024n, z: 64n };
 const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, y: 65535n, z: 65535n };
@@ -61,14 +66,30 @@ export function isIndex(poly: Poly): boolean {
   return symbolsOf(poly).some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread');
 }
 
+/** Holds the counter of a loop: how far it runs is not for a grant about block and thread numbers to say. */
+export function isCounted(poly: Poly): boolean {
+  return symbolsOf(poly).some((sym) => sym.role === 'counter' || sym.role === 'inner');
+}
+
 export function within(poly: Poly, type: IntegerType): boolean {
   const { low, high } = interval(poly);
   return low >= minimum(type) && high <= maximum(type);
 }
 
+/** `bool` is an integer of its own that holds 0 and 1; a conversion to it is no conversion of integers (see `holdsTruth`). */
 export function integerType(type: Type): IntegerType | null {
   const plain = type.kind === 'reference' ? type.to : type;
+  if (plain.kind === 'bool') return plain.volatile === true ? null : BOOL;
   return plain.kind === 'int' && plain.volatile !== true ? { bits: plain.bits, signed: plain.signed } : null;
+}
+
+const BOOL: IntegerType = { bits: 8, signed: false };
+
+/** The value may be kept in a variable of the type as it is: anything but 0 and 1 becomes 1 in a `bool`. */
+export function holdsTruth(type: Type, { poly, exact }: Reading): boolean {
+  const plain = type.kind === 'reference' ? type.to : type;
+  const { low, high } = interval(poly);
+  return plain.kind !== 'bool' || (exact && low >= 0n && high <= 1n);
 }
 
 /** Automatic storage of the thread, by value. */
