@@ -2,7 +2,7 @@
 /**
  * Runs divmod over a folder of real CUDA and reports what it found, edited and broke. The folder is copied first; nothing in it changes.
  *
- *   node bench/corpus.mjs FOLDER [--transforms hoist,peel] [--work DIR] [--no-compile] [--sample 40] [--seed 1] [--defaults '-std=c++17 -IInc']
+ *   node bench/corpus.mjs FOLDER [--transforms hoist,peel] [--work DIR] [--no-compile] [--even-if-it-loses] [--sample 40] [--seed 1] [--defaults '-std=c++17 -IInc']
  *
  * Steps: audit (kernels found against `__global__` tokens, share understood, branches by class); apply (edits and refusals by
  * obligation); `git apply` of each file's diff on the untouched copy gives the written text; a second run plans nothing; every edited source
@@ -21,7 +21,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     transforms: { type: 'string', default: 'hoist,peel' }, work: { type: 'string' }, 'no-compile': { type: 'boolean', default: false },
     sample: { type: 'string', default: '40' }, seed: { type: 'string', default: '1' }, defaults: { type: 'string', default: '-std=c++17' },
-    jobs: { type: 'string', default: '2' },
+    jobs: { type: 'string', default: '2' }, 'even-if-it-loses': { type: 'boolean', default: false },
   },
 });
 const folder = path.resolve(positionals[0] ?? '.');
@@ -78,7 +78,9 @@ show('hazards', count(kernels.flatMap((k) => k.hazards), (h) => `${h.severity} $
 
 // ---------------------------------------------------------------------------------------------------------------- apply
 const names = options.transforms.split(',');
-const applied = await divmod(['apply', '--transform', options.transforms, '--write', '--allow-dirty'], after);
+// Edits that are legal and do not pay must hold too.
+const losing = options['even-if-it-loses'] ? ['--even-if-it-loses'] : [];
+const applied = await divmod(['apply', '--transform', options.transforms, ...losing, '--write', '--allow-dirty'], after);
 const edits = applied.report.edits;
 show('apply', `exit ${applied.code}; ${applied.seconds.toFixed(1)} s`);
 for (const name of names) {
@@ -92,7 +94,7 @@ const changed = readdirSync(before, { recursive: true, encoding: 'utf8' })
   .filter((f) => !readFileSync(path.join(before, f)).equals(readFileSync(path.join(after, f))));
 show('files changed', String(changed.length));
 
-const dry = await run('node', ['--max-old-space-size=8000', cli, 'apply', '--transform', options.transforms, '--output', path.join(work, 'all.diff'), '.'], { cwd: before, timeout: 3_600_000 });
+const dry = await run('node', ['--max-old-space-size=8000', cli, 'apply', '--transform', options.transforms, ...losing, '--output', path.join(work, 'all.diff'), '.'], { cwd: before, timeout: 3_600_000 });
 const third = path.join(work, 'patched');
 cpSync(before, third, { recursive: true });
 await run('git', ['init', '-q', '.'], { cwd: third });
@@ -100,7 +102,7 @@ const gitApply = await run('git', ['apply', path.join(work, 'all.diff')], { cwd:
 const differs = changed.filter((f) => !readFileSync(path.join(third, f)).equals(readFileSync(path.join(after, f))));
 show('git apply', gitApply.code === 0 ? `accepted (exit of the dry run ${dry.code}); ${differs.length} files differ from what --write wrote` : gitApply.stderr.slice(0, 2000));
 
-const again = await divmod(['apply', '--transform', options.transforms], after);
+const again = await divmod(['apply', '--transform', options.transforms, ...losing], after);
 const planned = again.report.edits.filter((e) => e.status === 'applied');
 show('second run plans', planned.length === 0 ? 'nothing' : planned.map((e) => `${e.path}:${e.line} ${e.transform}`));
 

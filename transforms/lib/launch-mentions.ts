@@ -36,15 +36,16 @@ export function fileTokens(source: SourceFile): Tokens {
   return tokens;
 }
 
-/** True if the name is a token of the span; macro bodies and other directives count by their text. */
-export function spelledIn(source: SourceFile, span: Span, name: string): boolean {
+/** True if the name is a token of the span, members and texts in `gone` aside; macro bodies and other directives count by their text. */
+export function spelledIn(source: SourceFile, span: Span, name: string, gone: readonly Span[] = []): boolean {
   if (!source.text.slice(span.start, span.end).includes(name)) return false;
   const tokens = fileTokens(source);
   const word = new RegExp(`\\b${name}\\b`);
   for (let i = 0; i < tokens.count; i++) {
     if (tokens.end(i) <= span.start) continue;
     if (tokens.start(i) >= span.end) return false;
-    if (tokens.kind(i) === TokenKind.identifier ? tokens.spelling(i) === name : tokens.kind(i) === TokenKind.directive && word.test(tokens.spelling(i))) return true;
+    if (gone.some((other) => other.start <= tokens.start(i) && tokens.end(i) <= other.end)) continue;
+    if (tokens.kind(i) === TokenKind.identifier ? tokens.spelling(i) === name && !/^(\.|->)$/.test(tokens.spelling(i - 1)) : tokens.kind(i) === TokenKind.directive && word.test(tokens.spelling(i))) return true;
   }
   return false;
 }
@@ -83,8 +84,15 @@ function kindOf(kernel: FunctionDecl, unit: Unit, tokens: Tokens, i: number): Me
   const before = tokens.spelling(i - 1);
   if (before === '.' || before === '->') return 'other';
   if (isInstantiation(tokens, i)) return 'instantiation';
+  if (functionAt(unit, start) === null && declaresOther(tokens, i)) return 'other';
   // A local variable, a call of a host function or a method that is called the same: the tree knows.
   return meansOther(kernel, unit, start) ? 'other' : 'use';
+}
+
+/** A field or a variable of that name, by what stands around it outside of functions: `float gain;`. */
+function declaresOther(tokens: Tokens, i: number): boolean {
+  const before = tokens.kind(i - 1) === TokenKind.identifier ? tokens.spelling(i - 1) !== 'return' : tokens.spelling(i - 1) === '*';
+  return before && /^[;,=[{:]$/.test(tokens.spelling(i + 1));
 }
 
 /** From the start of its declaration: `template` (or `extern template`) without `<`. */

@@ -197,6 +197,8 @@ export class SiteWriter {
   /** What a variable of the parameter's type is declared with: the type itself, or `auto` for an argument that has it. */
   #localType(parameter: ParameterDecl, argument: Expr): string {
     if (isArithmetic(parameter.type)) return typeText(parameter.type);
+    // What is asked of a pointer on the host, whether it is null, no conversion between pointers changes.
+    if (parameter.type.kind === 'pointer' && argument.type.kind === 'pointer' && argument.kind !== 'literal') return 'auto';
     if (this.found.kernel.template === null && sameType(argument.type, parameter.type)) return 'auto';
     throw new InTheWay(`no variable of the type of ${parameter.name} can be declared here`);
   }
@@ -240,13 +242,13 @@ export class SiteWriter {
     return made?.kind === 'temporary' ? made.element : null;
   }
 
-  /** `grid > 0` for a grid that is not the original's. */
+  /** `grid > 0` for each side of the grid that is not the original's. */
   #nonEmpty(step: KernelStep): readonly string[] {
     const grid = step.grid.trim();
     if (grid === 'gridDim') return [];
-    const first = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
-    const side = first === undefined ? grid : firstArgument(first);
-    return /^\d+$/.test(side) ? [] : [`${this.host(side)} > 0`];
+    const list = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
+    const sides = list === undefined ? [grid] : argumentsOf(list);
+    return sides.flatMap((side, i) => (/^[1-9]\d*$/.test(side) || side === `gridDim${AXES[i] ?? ''}` ? [] : [`${this.host(side)} > 0`]));
   }
 
   #launch(step: KernelStep): string {
@@ -323,17 +325,18 @@ function balanced(text: string): boolean {
 function simpleShape(text: string): string {
   const inner = /^dim3\s*\((.*)\)$/s.exec(text)?.[1];
   if (inner === undefined) return text;
-  const first = firstArgument(inner);
-  return /^,\s*1\s*,\s*1\s*$/.test(inner.slice(first.length)) ? first : text;
+  const [first = text, ...others] = argumentsOf(inner);
+  return others.length === 2 && others.every((side) => side === '1') ? first : text;
 }
 
-function firstArgument(list: string): string {
+function argumentsOf(list: string): readonly string[] {
+  const parts = [''];
   let depth = 0;
-  for (let i = 0; i < list.length; i++) {
-    const c = list[i] ?? '';
+  for (const c of list) {
+    if (c === ',' && depth === 0) { parts.push(''); continue; }
     if ('([{'.includes(c)) depth++;
     else if (')]}'.includes(c)) depth--;
-    else if (c === ',' && depth === 0) return list.slice(0, i);
+    parts[parts.length - 1] += c;
   }
-  return list;
+  return parts.map((part) => part.trim());
 }

@@ -21,6 +21,8 @@ export type LaunchCondition =
     readonly first: string;
     /** The first population takes the `then` arm. */
     readonly thenFirst: boolean;
+    /** What a block of the second population subtracts to count from its first one; null if that is not always the same. */
+    readonly start: Expr | 'one' | null;
     readonly parameters: ReadonlySet<ParameterDecl>;
   }
   | { readonly kind: 'not-known'; readonly problem: NotOnHost };
@@ -44,7 +46,7 @@ function roleOf(facts: FunctionFacts, condition: Expr, negated: boolean): Launch
   if (e.kind === 'unary' && e.op === '!') return roleOf(facts, e.operand, !negated);
   const whole = blockIndexOf(facts, e);
   // `if (blockIdx.x)`: all but the first.
-  if (whole !== null) return { kind: 'role', axis: whole.axis ?? 'x', first: '1', thenFirst: negated, parameters: new Set() };
+  if (whole !== null) return { kind: 'role', axis: whole.axis ?? 'x', first: '1', thenFirst: negated, start: 'one', parameters: new Set() };
   if (e.kind !== 'binary') return null;
   for (const [side, other, op] of [[e.left, e.right, e.op], [e.right, e.left, MIRRORED[e.op] ?? e.op]] as const) {
     const index = blockIndexOf(facts, side);
@@ -54,13 +56,13 @@ function roleOf(facts: FunctionFacts, condition: Expr, negated: boolean): Launch
     if ('problem' in rendered) return { kind: 'not-known', problem: rendered.problem };
     const boundary = boundaryOf(facts, axis, side, other, rendered.host, op);
     if (boundary === null) return { kind: 'not-known', problem: { sort: 'block', why: 'the blocks of one population do not stand together', expr: condition } };
-    return { kind: 'role', axis, first: boundary.first, thenFirst: boundary.thenFirst !== negated, parameters: rendered.host.parameters };
+    return { kind: 'role', axis, first: boundary.first, thenFirst: boundary.thenFirst !== negated, start: boundary.start, parameters: rendered.host.parameters };
   }
   return null;
 }
 
 /** `side op bound` as a number of first blocks. */
-function boundaryOf(facts: FunctionFacts, axis: Axis, side: Expr, bound: Expr, host: HostText, op: BinaryOperator): { readonly first: string; readonly thenFirst: boolean } | null {
+function boundaryOf(facts: FunctionFacts, axis: Axis, side: Expr, bound: Expr, host: HostText, op: BinaryOperator): { readonly first: string; readonly thenFirst: boolean; readonly start: Expr | 'one' | null } | null {
   const all = `gridDim.${axis}`;
   const common = arithmeticType(strip(side).type, strip(bound).type);
   const { type } = strip(bound);
@@ -68,12 +70,13 @@ function boundaryOf(facts: FunctionFacts, axis: Axis, side: Expr, bound: Expr, h
   const constant = facts.constant(bound);
   const text = host.primary ? host.text : `(${host.text})`;
   switch (op) {
-    case '<': case '>=': return { first: count(text, constant, common.signed, type, all, false), thenFirst: op === '<' };
-    case '<=': case '>': return { first: count(text, constant, common.signed, type, all, true), thenFirst: op === '<=' };
+    // Where the second population is not empty, the first is as large as the bound, unless that is negative.
+    case '<': case '>=': return { first: count(text, constant, common.signed, type, all, false), thenFirst: op === '<', start: type.bits === 32 && (!common.signed || (constant !== null && constant >= 0n)) ? bound : null };
+    case '<=': case '>': return { first: count(text, constant, common.signed, type, all, true), thenFirst: op === '<=', start: null };
     case '==': case '!=':
-      if (constant === 0n) return { first: '1', thenFirst: op === '==' };
+      if (constant === 0n) return { first: '1', thenFirst: op === '==', start: 'one' };
       // The last block is alone, all others come before it.
-      if (isLast(bound, axis)) return { first: `${all} - 1`, thenFirst: op === '!=' };
+      if (isLast(bound, axis)) return { first: `${all} - 1`, thenFirst: op === '!=', start: null };
       return null;
     case '+': case '-': case '*': case '/': case '%': case '<<': case '>>': case '&': case '|': case '^': case '&&': case '||': case ',': return null;
     default: {

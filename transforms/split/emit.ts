@@ -5,8 +5,9 @@
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
-import type { CoordinateExpr, DeclareStmt, FunctionDecl, ParameterDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import type { CoordinateExpr, DeclareStmt, Expr, FunctionDecl, ParameterDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { parameterList, type NewKernel, type NewParameter } from '../lib/launch-follow.js';
+import { sameExpr } from '../lib/equality.js';
 import { spelledIn } from '../lib/launch-mentions.js';
 import { copyText, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, endsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
@@ -48,7 +49,7 @@ export function divide(context: TransformContext, branch: SplitBranch, condition
   const blocks = condition.kind === 'role' ? fresh('blocks') : null;
   const make = (arm: 'then' | 'else'): Population => population(context, branch, condition, arm, names[arm], first, blocks);
   const [then, other] = [make('then'), make('else')];
-  return { then, else: other, plan: planOf(condition, then, other), names: [names.then, names.else] };
+  return { then, else: other, plan: planOf(context, condition, then, other), names: [names.then, names.else] };
 }
 
 function kernelNames(context: TransformContext, branch: SplitBranch, condition: Known): { readonly then: string; readonly else: string } {
@@ -76,19 +77,25 @@ function wordsOf(branch: SplitBranch, condition: Known): readonly [string, strin
   return branch.form === 'return' ? ['if', 'else'] : ['then', 'else'];
 }
 
-function planOf(condition: Known, then: Population, other: Population): LaunchPlan {
+function planOf(context: TransformContext, condition: Known, then: Population, other: Population): LaunchPlan {
   const step = ({ kernel, passed }: Population, grid: string, unless: string | null): LaunchStep => ({ kind: 'kernel', kernel: kernel.name, grid, block: 'blockDim', arguments: passed, unless });
   if (condition.kind === 'choice') return { steps: [step(then, 'gridDim', `!(${condition.text})`), step(other, 'gridDim', condition.text)] };
   const { axis, first, thenFirst } = condition;
   const sides = (x: string): string => `dim3(${(['x', 'y', 'z'] as const).map((a) => (a === axis ? x : `gridDim.${a}`)).join(', ')})`;
   const [front, rest] = thenFirst ? [then, other] : [other, then];
   const fixed = /^\d+$/.test(first);
-  const values: LaunchStep[] = fixed ? [] : [{ kind: 'value', name: FIRST, type: 'unsigned', value: first }];
-  return { steps: [...values, step(front, sides(fixed ? first : FIRST), null), step(rest, sides(`gridDim.${axis} - ${fixed ? first : FIRST}`), null)] };
+  const boundary = fixed ? first : firstName(context);
+  const values: LaunchStep[] = fixed ? [] : [{ kind: 'value', name: boundary, type: 'unsigned', value: first }];
+  return { steps: [...values, step(front, sides(boundary), null), step(rest, sides(`gridDim.${axis} - ${boundary}`), null)] };
 }
 
-/** Name of the plan's value: number of blocks of the first population. Free at every site because sites rename it where it is taken. */
-const FIRST = 'first_blocks';
+/** Name of the plan's value, the number of blocks of the first population; sites where it is taken call it something else. */
+function firstName({ facts }: TransformContext): string {
+  const taken = new Set(facts.function.parameters.map((parameter) => parameter.name));
+  let name = 'first_blocks';
+  while (taken.has(name)) name += '_';
+  return name;
+}
 
 // ----------------------------------------------------------------------------------------------------------- one kernel
 
@@ -100,6 +107,7 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
   const dropped = unneeded(facts, source, branch, kept);
   const live = kept.filter((stmt) => !dropped.has(stmt));
   const coordinates: Replacement[] = [];
+  const gone: Span[] = [];
   let offset = false;
   let whole = false;
   if (condition.kind === 'role') {
@@ -107,6 +115,12 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
     for (const coordinate of coordinatesIn(live)) {
       if (coordinate.axis !== condition.axis) continue;
       if (coordinate.base === 'blockIdx' && second) {
+        const counted = countedFromStart(facts, condition.start, coordinate);
+        if (counted !== null) {
+          coordinates.push({ span: counted, text: textOf(source, coordinate.span) });
+          gone.push(counted);
+          continue;
+        }
         const fixed = /^\d+$/.test(condition.first);
         offset ||= !fixed;
         const sum = `${textOf(source, coordinate.span)} + ${fixed ? condition.first : first ?? ''}`;
@@ -117,14 +131,23 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
       }
     }
   }
-  const parameters: NewParameter[] = kernel.parameters.filter((parameter) => usedIn(source, live, dropped, parameter)).map((parameter) => ({ kind: 'kept', index: parameter.index }));
+  const parameters: NewParameter[] = kernel.parameters.filter((parameter) => usedIn(source, live, dropped, parameter, gone)).map((parameter) => ({ kind: 'kept', index: parameter.index }));
   const passed = parameters.map((parameter) => (parameter.kind === 'kept' ? kernel.parameters[parameter.index]?.name ?? '' : ''));
   if (condition.kind === 'role') {
-    if (offset) { parameters.push({ kind: 'new', text: `unsigned ${first ?? ''}` }); passed.push(FIRST); }
+    if (offset) { parameters.push({ kind: 'new', text: `unsigned ${first ?? ''}` }); passed.push(firstName(context)); }
     if (whole) { parameters.push({ kind: 'new', text: `unsigned ${blocks ?? ''}` }); passed.push(`gridDim.${condition.axis}`); }
   }
   const made: NewKernel = { name, parameters };
   return { kernel: made, text: definitionText(context, branch, arm, made, dropped, coordinates), passed, dropped };
+}
+
+/** `blockIdx.x - start`, with parentheses around it: the second kernel's own number of the block. */
+function countedFromStart(facts: FunctionFacts, start: Expr | 'one' | null, coordinate: CoordinateExpr): Span | null {
+  const parent = facts.parent(coordinate);
+  if (start === null || parent?.kind !== 'binary' || parent.op !== '-' || parent.left !== coordinate) return null;
+  if (!(start === 'one' ? facts.constant(parent.right) === 1n : sameExpr(parent.right, start)) || parent.type.kind !== 'int' || parent.type.bits !== 32 || parent.type.signed) return null;
+  const outer = facts.parent(parent);
+  return outer?.kind === 'paren' ? outer.span : parent.span;
 }
 
 /** True if what stands around a coordinate would take a part of a sum that is put in its place. */
@@ -201,13 +224,14 @@ function droppable(facts: FunctionFacts, variable: VariableDecl): boolean {
 }
 
 /** By the tree, which sees through macros, and by the text, which shows operands of `sizeof` and lengths of arrays. */
-function usedIn(source: SourceFile, statements: readonly Stmt[], dropped: ReadonlySet<Stmt>, decl: VariableDecl | ParameterDecl): boolean {
-  return statements.some((stmt) => !dropped.has(stmt) && (spelledIn(source, stmt.span, decl.name) || refersTo(stmt, decl)));
+function usedIn(source: SourceFile, statements: readonly Stmt[], dropped: ReadonlySet<Stmt>, decl: VariableDecl | ParameterDecl, gone: readonly Span[] = []): boolean {
+  return statements.some((stmt) => !dropped.has(stmt) && (spelledIn(source, stmt.span, decl.name, gone) || refersTo(stmt, decl, gone)));
 }
 
-function refersTo(root: Node, decl: VariableDecl | ParameterDecl): boolean {
+function refersTo(root: Node, decl: VariableDecl | ParameterDecl, gone: readonly Span[]): boolean {
   let found = false;
   walk(root, (node) => {
+    if (gone.some((span) => span.start <= node.span.start && node.span.end <= span.end)) return false;
     if (node.kind === 'ref' && node.decl === decl) found = true;
     return !found;
   });

@@ -6,7 +6,7 @@
  */
 import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
+import type { BinaryOperator, CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
 import { arithmeticType, promote } from '../../src/syntax/types.js';
 
 export interface HostText {
@@ -30,8 +30,8 @@ export type Rendered = { readonly host: HostText } | { readonly problem: NotOnHo
 export function hostText(facts: FunctionFacts, expr: Expr): Rendered {
   const writer = new Writer(facts);
   try {
-    const { text, primary } = writer.write(expr, 0);
-    return { host: { text, primary, parameters: writer.parameters } };
+    const { text, level } = writer.write(expr, 0);
+    return { host: { text, primary: level === PRIMARY, parameters: writer.parameters } };
   } catch (error) {
     if (error instanceof Stop) return { problem: error.problem };
     throw error;
@@ -68,7 +68,15 @@ class Stop extends Error {
   }
 }
 
-interface Piece { readonly text: string; readonly primary: boolean }
+/** Text with the precedence of its outermost operator. */
+interface Piece { readonly text: string; readonly level: number }
+
+const PRIMARY = 20;
+const PREFIX = 15;
+const CONDITIONAL = 1;
+const LEVELS: Readonly<Record<BinaryOperator, number>> = {
+  ',': 0, '||': 2, '&&': 3, '|': 4, '^': 5, '&': 6, '==': 7, '!=': 7, '<': 8, '<=': 8, '>': 8, '>=': 8, '<<': 9, '>>': 9, '+': 10, '-': 10, '*': 11, '/': 11, '%': 11,
+};
 
 class Writer {
   readonly parameters = new Set<ParameterDecl>();
@@ -78,7 +86,7 @@ class Writer {
   write(expr: Expr, depth: number): Piece {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
     switch (expr.kind) {
-      case 'literal': return { text: literal(expr.value, expr.type), primary: true };
+      case 'literal': return number(literal(expr.value, expr.type));
       case 'paren': return this.write(expr.inner, depth);
       case 'macro': return this.write(expr.expanded, depth);
       case 'ref': return this.#ref(expr, depth);
@@ -86,23 +94,23 @@ class Writer {
         if (expr.base === 'threadIdx') throw stop('thread', 'it differs between the threads of a block');
         if (expr.base === 'blockIdx') throw stop('block', 'it differs between blocks');
         if (expr.axis === null || expr.base === 'warpSize') throw stop('unknown', 'it is no number of the launch');
-        return { text: `${expr.base}.${expr.axis}`, primary: true };
+        return { text: `${expr.base}.${expr.axis}`, level: PRIMARY };
       case 'member': {
         const object = strip(expr.object);
         if (expr.arrow || object.kind !== 'ref' || object.decl?.kind !== 'parameter' || expr.field === null || object.decl.type.kind !== 'record') throw stop('data', 'it is read from memory');
         this.#parameter(object.decl, expr);
-        return { text: `${object.decl.name}.${expr.name}`, primary: true };
+        return { text: `${object.decl.name}.${expr.name}`, level: PRIMARY };
       }
       case 'unary': return this.#unary(expr, depth);
       case 'binary': return this.#binary(expr, depth);
       case 'conditional': {
-        const [c, a, b] = [expr.condition, expr.then, expr.else].map((part) => this.grouped(part, depth));
-        return { text: `${c ?? ''} ? ${a ?? ''} : ${b ?? ''}`, primary: false };
+        const [c, a, b] = [expr.condition, expr.then, expr.else].map((part) => this.grouped(part, depth, CONDITIONAL + 1));
+        return { text: `${c ?? ''} ? ${a ?? ''} : ${b ?? ''}`, level: CONDITIONAL };
       }
       case 'cast': {
         const to = arithmeticName(expr.type);
         if (to === null) throw stop('type', 'the host cannot repeat this conversion');
-        return { text: `(${to})${this.grouped(expr.operand, depth)}`, primary: false };
+        return { text: `(${to})${this.grouped(expr.operand, depth, PRIMARY)}`, level: PREFIX };
       }
       case 'index': throw stop('data', 'it is read from memory');
       case 'call': throw stop('unknown', 'the host cannot repeat the call');
@@ -115,9 +123,10 @@ class Writer {
     }
   }
 
-  grouped(expr: Expr, depth: number): string {
-    const { text, primary } = this.write(expr, depth);
-    return primary ? text : `(${text})`;
+  /** As an operand of an operator that takes operands of this level. */
+  grouped(expr: Expr, depth: number, least: number): string {
+    const { text, level } = this.write(expr, depth);
+    return level >= least ? text : `(${text})`;
   }
 
   #parameter(decl: ParameterDecl, expr: Expr): void {
@@ -137,10 +146,12 @@ class Writer {
     if (decl.kind === 'parameter') {
       if (decl.type.kind !== 'pointer' && arithmeticName(decl.type) === null && decl.type.kind !== 'enum') throw stop('type', `the type of ${decl.name} is not a number`);
       this.#parameter(decl, expr);
-      return { text: decl.name, primary: true };
+      // Enumerators are written as numbers, which a scoped enumeration does not compare with.
+      if (decl.type.kind === 'enum') return { text: `(${arithmeticName(decl.type.decl.underlying) ?? 'int'})${decl.name}`, level: PREFIX };
+      return { text: decl.name, level: PRIMARY };
     }
     const constant = this.facts.constant(expr);
-    if (constant !== null) return { text: literal(constant, expr.type), primary: true };
+    if (constant !== null) return number(literal(constant, expr.type));
     if (decl.kind !== 'variable') throw stop('unknown', `${expr.name} is no value`);
     if (decl.space !== 'local' || decl.storage !== 'automatic') throw stop('data', `${expr.name} is memory of the device`);
     const value = depth > 8 ? null : soleValue(this.facts, decl);
@@ -149,39 +160,42 @@ class Writer {
     const to = arithmeticName(decl.type);
     if (to === null) throw stop('type', `the type of ${expr.name} is not a number`);
     if (to === arithmeticName(value.type)) return piece;
-    return { text: `(${to})${piece.primary ? piece.text : `(${piece.text})`}`, primary: false };
+    return { text: `(${to})${piece.level === PRIMARY ? piece.text : `(${piece.text})`}`, level: PREFIX };
   }
 
   #unary(expr: Extract<Expr, { kind: 'unary' }>, depth: number): Piece {
     if (expr.op === '*') throw new Stop({ sort: 'data', why: 'it is read from memory', expr });
     if (expr.op === '&') throw new Stop({ sort: 'unknown', why: 'it is an address', expr });
-    const text = `${expr.op}${this.grouped(expr.operand, depth)}`;
-    if (expr.op === '!' || expr.op === '+') return { text, primary: expr.op === '!' };
-    return wrapped(text, promote(expr.operand.type), expr);
+    const text = `${expr.op}${this.grouped(expr.operand, depth, PRIMARY)}`;
+    if (expr.op === '!' || expr.op === '+') return { text, level: PREFIX };
+    return wrapped(text, promote(expr.operand.type), expr, PREFIX);
   }
 
   #binary(expr: Extract<Expr, { kind: 'binary' }>, depth: number): Piece {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
-    const left = this.grouped(expr.left, depth);
-    const right = this.grouped(expr.right, depth);
+    const level = LEVELS[expr.op];
+    // Compilers warn of `a && b || c`.
+    const least = expr.op === '||' ? LEVELS['|'] : level;
+    const left = this.grouped(expr.left, depth, least);
+    const right = this.grouped(expr.right, depth, least + 1);
     switch (expr.op) {
-      case '&&': case '||': return { text: `${left} ${expr.op} ${right}`, primary: false };
+      case '&&': case '||': return { text: `${left} ${expr.op} ${right}`, level };
       case ',': throw stop('unknown', 'it is a sequence of expressions');
       case '<': case '<=': case '>': case '>=': case '==': case '!=': {
         const [a, b] = [strip(expr.left).type, strip(expr.right).type];
-        if (a.kind === 'pointer' || b.kind === 'pointer') return { text: `${left} ${expr.op} ${right}`, primary: false };
+        if (a.kind === 'pointer' || b.kind === 'pointer') return { text: `${left} ${expr.op} ${right}`, level };
         const common = arithmeticType(a.kind === 'enum' ? a.decl.underlying : a, b.kind === 'enum' ? b.decl.underlying : b);
         if (common.kind === 'unknown' || common.kind === 'dependent') throw stop('type', 'the types of the comparison are not known');
-        return { text: `${converted(left, expr.left, common, stop)} ${expr.op} ${converted(right, expr.right, common, stop)}`, primary: false };
+        return { text: `${converted(left, expr.left, common, stop)} ${expr.op} ${converted(right, expr.right, common, stop)}`, level };
       }
       case '/': case '%': {
         const divisor = this.facts.constant(expr.right);
         if (divisor === null || divisor === 0n || expr.type.kind !== 'int') throw stop('arithmetic', 'on the host a division by zero would end the program');
-        return { text: `${left} ${expr.op} ${right}`, primary: false };
+        return { text: `${left} ${expr.op} ${right}`, level };
       }
       case '+': case '-': case '*': case '<<': case '>>': case '&': case '|': case '^':
         if (expr.type.kind !== 'int') throw stop('arithmetic', 'host and device may round differently');
-        return wrapped(`${left} ${expr.op} ${right}`, expr.type, expr);
+        return wrapped(`${left} ${expr.op} ${right}`, expr.type, expr, level);
       default: {
         const never: never = expr.op;
         return never;
@@ -190,11 +204,15 @@ class Writer {
   }
 }
 
+function number(text: string): Piece {
+  return { text, level: text.startsWith('-') ? PREFIX : PRIMARY };
+}
+
 /** Unsigned arithmetic: the cast is what C++ does anyway. */
-function wrapped(text: string, type: Type, expr: Expr): Piece {
-  if (type.kind === 'int' && !type.signed && type.bits === 32) return { text: `(unsigned)(${text})`, primary: false };
-  if (type.kind === 'int' && (type.signed || type.bits === 64)) return { text, primary: false };
-  if (type.kind === 'float') return { text, primary: false };
+function wrapped(text: string, type: Type, expr: Expr, level: number): Piece {
+  if (type.kind === 'int' && !type.signed && type.bits === 32) return { text: `(unsigned)(${text})`, level: PREFIX };
+  if (type.kind === 'int' && (type.signed || type.bits === 64)) return { text, level };
+  if (type.kind === 'float') return { text, level };
   throw new Stop({ sort: 'type', why: 'its type is not known', expr });
 }
 
@@ -205,7 +223,7 @@ function converted(text: string, operand: Expr, common: Type, stop: (sort: NotOn
   if (common.kind !== 'int' || common.signed) return text;
   if (own.kind !== 'int' || !own.signed) return text;
   if (e.kind === 'literal' && typeof e.value === 'bigint' && e.value >= 0n) return text;
-  if (common.bits === 32) return `(unsigned)${/^[\w.]+$/.test(text) || text.startsWith('(') ? text : `(${text})`}`;
+  if (common.bits === 32) return `(unsigned)${/^[\w.]+$/.test(text) ? text : `(${text})`}`;
   throw stop('arithmetic', 'a signed number is compared as 64 bits without a sign');
 }
 
@@ -235,9 +253,9 @@ function literal(value: bigint | number | boolean | string | null, type: Type): 
     const suffix = type.kind === 'int' && !type.signed && type.bits >= 32 ? 'u' : '';
     const long = type.kind === 'int' && type.bits === 64 ? 'll' : '';
     const text = `${value < 0n ? -value : value}${suffix}${long}`;
-    return value < 0n ? `(-${text})` : text;
+    return value < 0n ? `-${text}` : text;
   }
   const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(1) : String(value);
   const whole = type.kind === 'float' && type.format === 'float' ? `${text}f` : text;
-  return value < 0 ? `(-${whole.replace('-', '')})` : whole;
+  return whole;
 }

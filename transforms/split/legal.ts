@@ -2,7 +2,7 @@
  * The obligations of a split, each with what was found.
  */
 import { walk } from '../../src/analysis/children.js';
-import type { Stmt } from '../../src/syntax/tree.js';
+import type { Expr, Stmt } from '../../src/syntax/tree.js';
 import { contractionStable, copyHazards, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, unknown } from '../lib/common-obligations.js';
 import { rewritable, writePlanText, type PlanWriting } from '../lib/launch-edits.js';
 import { keepsOriginal, launchObligations, launchSites, type KernelSites } from '../lib/launch-sites.js';
@@ -12,7 +12,7 @@ import { decider } from './decide.js';
 import { coordinatesIn, divide, type Division } from './emit.js';
 import type { NotOnHost } from './host-text.js';
 import { calleesOf, dependenceOf } from './populations.js';
-import type { SplitBranch } from './shape.js';
+import { outside, type SplitBranch } from './shape.js';
 
 /** A branch with all that follows from it. */
 export interface SplitShape {
@@ -104,12 +104,12 @@ function populations(context: TransformContext, branch: SplitBranch, condition: 
   return proved(id, line, 'no block waits for another, counts others or reads what the other arm writes: to run the first blocks first is one of the orders that the original allows');
 }
 
-function armsOf(context: TransformContext, { stmt, form, list }: SplitBranch): readonly [readonly Stmt[], readonly Stmt[]] {
-  if (form === 'return' && list !== null) return [[stmt.then], list.body.filter((other) => other.span.start >= stmt.span.end)];
-  const { body } = context.facts.function;
-  // What stands behind the branch runs in both populations.
-  const behind = body === null ? [] : body.body.filter((other) => other.span.start >= stmt.span.end);
-  return [[stmt.then, ...behind], [...(stmt.else === null ? [] : [stmt.else]), ...behind]];
+/** What each population runs: its arm, and what stands around the branch. */
+function armsOf(context: TransformContext, branch: SplitBranch): readonly [readonly (Stmt | Expr)[], readonly (Stmt | Expr)[]] {
+  const { stmt, form } = branch;
+  const around = outside(context.facts.function, branch);
+  if (form === 'return') return [[stmt.then, ...around.filter((other) => other.span.start < stmt.span.start)], around];
+  return [[stmt.then, ...around], [...(stmt.else === null ? [] : [stmt.else]), ...around]];
 }
 
 function gridExact(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {

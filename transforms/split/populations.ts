@@ -16,7 +16,7 @@ export interface Dependence {
 }
 
 /** What ties the populations together; null if nothing does. `arms` are their own statements. */
-export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Stmt[], readonly Stmt[]], axis: Axis): Dependence | null {
+export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Node[], readonly Node[]], axis: Axis): Dependence | null {
   const { body } = facts.function;
   if (body === null) return null;
   const effects = facts.effects(body);
@@ -84,8 +84,8 @@ function resultUsed(facts: FunctionFacts, call: CallExpr): boolean {
 }
 
 /** An array that one arm writes and the other reads, unless every access is to the thread's own element. */
-function inPlace(facts: FunctionFacts, arms: readonly [readonly Stmt[], readonly Stmt[]], axis: Axis): Dependence | null {
-  const accesses = arms.map((arm) => arm.flatMap((stmt) => facts.effects(stmt).accesses.filter(shared)));
+function inPlace(facts: FunctionFacts, arms: readonly [readonly Node[], readonly Node[]], axis: Axis): Dependence | null {
+  const accesses = arms.map((arm) => arm.flatMap((node) => facts.effects(node).accesses.filter(shared)));
   for (const [one, other] of [[accesses[0] ?? [], accesses[1] ?? []], [accesses[1] ?? [], accesses[0] ?? []]] as const) {
     for (const write of one) {
       if (write.kind === 'read') continue;
@@ -97,7 +97,7 @@ function inPlace(facts: FunctionFacts, arms: readonly [readonly Stmt[], readonly
       }
       // Whatever is read from a pointer that is only read stays; elsewhere each thread has its own element.
       const all = [...one, ...other].filter((access) => access.base === write.base);
-      if (all.every((access) => access.kind === 'write') || (axis === 'x' && all.every((access) => ownElement(facts, access)))) continue;
+      if (all.every((access) => access.kind === 'write') || (axis === 'x' && sameOwnElement(facts, all))) continue;
       return {
         node: write.node, text: `one arm writes ${write.base.name} and the other ${met.kind === 'read' ? 'reads' : 'changes'} it, not only at the thread's own element`,
         remedy: `let the arms work on different arrays`, known: true,
@@ -111,14 +111,24 @@ function resultOf(facts: FunctionFacts, access: MemoryAccess): boolean {
   return access.node.kind !== 'call' || resultUsed(facts, access.node);
 }
 
-/** `x[i]` with an index that no two threads of the grid share: `i` is the thread's number in the grid. */
-function ownElement(facts: FunctionFacts, access: MemoryAccess): boolean {
+/** Every access is to the one element that is the thread's own. */
+function sameOwnElement(facts: FunctionFacts, accesses: readonly MemoryAccess[]): boolean {
+  const elements = new Set(accesses.map((access) => ownElement(facts, access)));
+  return elements.size === 1 && !elements.has(null);
+}
+
+/**
+ * `x[i + c]` with an index that no two threads of the grid share: `i` is the thread's number in the grid. Answers with what is added to it, null
+ * for any other access.
+ */
+function ownElement(facts: FunctionFacts, access: MemoryAccess): string | null {
   const node = strip(access.node);
-  if (access.through !== null) return false;
+  if (access.through !== null) return null;
   const index: Expr | null = node.kind === 'index' ? node.index : null;
-  if (index === null || node.kind !== 'index' || strip(node.base).kind !== 'ref') return false;
+  if (index === null || node.kind !== 'index' || strip(node.base).kind !== 'ref') return null;
   const form = facts.affine(index);
-  if (form === null) return false;
+  if (form === null) return null;
+  const added: string[] = [];
   // threadIdx.x + blockDim.x * blockIdx.x + anything that is one for the grid.
   let thread = false;
   let block = false;
@@ -131,10 +141,11 @@ function ownElement(facts: FunctionFacts, access: MemoryAccess): boolean {
     if (name === 'threadIdx.x' && term.coefficient === 1n) thread = true;
     else if (name === 'blockDim.x*blockIdx.x' && term.coefficient === 1n) block = true;
     else if (name === 'blockIdx.x' && facts.block.value !== null && facts.block.oneDimensional && term.coefficient >= BigInt(facts.block.value.x)) block = true;
-    else if (keys.some((key) => key !== 'grid')) return false;
+    else if (keys.some((key) => key !== 'grid')) return null;
+    else added.push(`${term.coefficient}:${term.atoms.map((atom) => atom.key).sort().join('*')}`);
   }
   // A second side of the block would make threads share the number.
-  return thread && block && facts.block.oneDimensional;
+  return thread && block && facts.block.oneDimensional ? added.sort().join('+') : null;
 }
 
 /** Device functions that a kernel reaches. */

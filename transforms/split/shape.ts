@@ -1,7 +1,7 @@
 /**
  * Branches that may divide a kernel into two: `if (c) X else Y` outside of loops, or `if (c) { X; return; } Y`.
  */
-import { forEachChild, isStmt } from '../../src/analysis/children.js';
+import { forEachChild, isStmt, type Node } from '../../src/analysis/children.js';
 import type { CompoundStmt, FunctionDecl, IfStmt, Stmt } from '../../src/syntax/tree.js';
 
 export interface SplitBranch {
@@ -64,13 +64,13 @@ function works(stmt: Stmt): boolean {
   return stmt.kind === 'compound' && stmt.body.some((child) => child.kind !== 'return' && child.kind !== 'empty');
 }
 
-/** Statements of the kernel that stand neither in the branch nor around it. */
-export function outside(fn: FunctionDecl, branch: SplitBranch): readonly Stmt[] {
-  const result: Stmt[] = [];
-  const visit = (node: Stmt): void => {
+/** What the kernel runs besides the branch: statements, and conditions around it. */
+export function outside(fn: FunctionDecl, branch: SplitBranch): readonly Node[] {
+  const result: Node[] = [];
+  const visit = (node: Node): void => {
     if (node === branch.stmt) return;
-    if (node.span.start <= branch.stmt.span.start && branch.stmt.span.end <= node.span.end) {
-      forEachChild(node, (child) => { if (isStmt(child)) visit(child); });
+    if (isStmt(node) && node.span.start <= branch.stmt.span.start && branch.stmt.span.end <= node.span.end) {
+      forEachChild(node, visit);
     } else {
       result.push(node);
     }
