@@ -56,8 +56,48 @@ export const split: Transform<SplitShape> = {
   variants: [],
   obligationIds: ['condition-known-at-launch', 'all-launches-visible', 'launches-rewritable', 'populations-independent', 'grid-exact'],
   example: {
-    before: '',
-    after: '',
+    before: `__global__ void sharpen(const float *x, float *y, int n, bool sharp) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (sharp) {
+        float w[64];
+        for (int k = 0; k < 64; ++k)
+            w[k] = x[(i + k) % n];
+        float sum = 0.f;
+        for (int k = 0; k < 64; ++k)
+            sum += w[k] * w[63 - k];
+        y[i] = sum;
+    } else {
+        y[i] = x[i];
+    }
+}
+
+void run(const float *x, float *y, int n, bool sharp) {
+    sharpen<<<n / 256, 256>>>(x, y, n, sharp);
+}
+`,
+    after: `__global__ void sharpen_sharp(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float w[64];
+    for (int k = 0; k < 64; ++k)
+        w[k] = x[(i + k) % n];
+    float sum = 0.f;
+    for (int k = 0; k < 64; ++k)
+        sum += w[k] * w[63 - k];
+    y[i] = sum;
+}
+
+__global__ void sharpen_no_sharp(const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i];
+}
+
+void run(const float *x, float *y, int n, bool sharp) {
+    if (sharp)
+        sharpen_sharp<<<n / 256, 256>>>(x, y, n);
+    else
+        sharpen_no_sharp<<<n / 256, 256>>>(x, y);
+}
+`,
   },
 
   match(context: TransformContext): readonly Site<SplitShape>[] {

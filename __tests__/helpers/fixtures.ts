@@ -39,7 +39,8 @@ function headOf(text: string): readonly string[] {
 function optionsOf(transform: string, name: string, head: readonly string[]): RunOptions {
   const line = head.find((one) => one.startsWith('// apply: '));
   if (line === undefined) return {};
-  const [spec = '', ...flags] = line.slice('// apply: '.length).trim().split(/\s+/);
+  const [spec = '', ...words] = line.slice('// apply: '.length).trim().split(/\s+/);
+  const flags = words.filter((word) => word !== '--even-if-it-loses');
   const parsed = parseTransformSpecs([spec])[0];
   if (parsed === undefined || parsed.name !== transform) throw new Error(`${name}: // apply: names another transform`);
   const allow: string[] = [];
@@ -53,7 +54,7 @@ function optionsOf(transform: string, name: string, head: readonly string[]): Ru
     else if (flags[i] === '--block' && shape !== null) analysis = { ...analysis, block: shape };
     else throw new Error(`${name}: // apply: does not know ${flags[i] ?? ''} ${value}`);
   }
-  return { variant: parsed.variant, options: parsed.options, analysis, grants: grantsInForce(allow, deny) };
+  return { variant: parsed.variant, options: parsed.options, analysis, grants: grantsInForce(allow, deny), evenIfItLoses: flags.length < words.length };
 }
 
 /** Fixtures of one transform, sorted by name. */
