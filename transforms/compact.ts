@@ -24,6 +24,7 @@
  */
 import { block } from './compact/block.js';
 import { grid } from './compact/grid.js';
+import { loop } from './compact/loop.js';
 import { regionsIn, type Region } from './compact/region.js';
 import type { CompactVariant, Prepared } from './compact/variant.js';
 import { excerpt } from './lib/obligation.js';
@@ -35,7 +36,7 @@ export interface CompactShape {
 }
 
 /** The first one is what `compact` alone means. */
-const VARIANTS: readonly CompactVariant[] = [block, grid];
+const VARIANTS: readonly CompactVariant[] = [block, grid, loop];
 
 /** A region is looked at if lanes differ in its condition, and not by their number alone. */
 function isCandidate(context: TransformContext, region: Region): boolean {

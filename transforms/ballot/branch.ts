@@ -14,12 +14,13 @@ import { contractionStable, copySafe, excerpt, lineOf, noDirectiveAcross, noGoto
 import { sameExpr } from '../lib/equality.js';
 import { namerFor } from '../lib/guards/names.js';
 import { isRepeatable } from '../lib/guards/tested-loop.js';
+import { armText } from '../lib/arm-text.js';
 import { placeOf } from '../lib/place.js';
-import { chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, statementStart, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, Edit, Estimate, Obligation, TransformContext } from '../lib/types.js';
+import { maskObligations, namesAreFree, noLaneWaits } from '../lib/vote-obligations.js';
 import { maskAt, writeMask, type MaskPlan } from '../lib/votes.js';
 import { isOfBlock } from './barriers.js';
-import { maskObligations, namesAreFree, noLaneWaits } from './legal.js';
 
 export interface BranchPlan {
   readonly kind: 'skip' | 'three-way';
@@ -205,7 +206,7 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
   const inner = place.indent + style.unit;
   const region = extentOf(source, branch);
   const own = indentAt(source, branch.span.start);
-  const arm = (stmt: Stmt): string => armText(context, stmt, inner);
+  const arm = (stmt: Stmt): string => armText(context.unit.source, stmt, inner);
   const shift: Shift = { from: own, to: inner };
   const text = chainText(style, place.indent, [
     { head: `${word}(__all_sync(${written.mask}, ${condition}))`, lines: arm(branch.then) },
@@ -229,30 +230,6 @@ function inFront(context: TransformContext, branch: IfStmt, lines: readonly stri
   const region = extentOf(source, branch);
   const whole = copyText(source, region, { from: indentAt(source, branch.span.start), to: place.indent }, edits);
   return [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${[...lines, whole].join(`\n${place.indent}`)}${place.after}` }];
-}
-
-/** What stands between the braces of an arm, at its new depth. */
-function armText(context: TransformContext, stmt: Stmt, indent: string): string {
-  const { source } = context.unit;
-  if (stmt.kind !== 'compound') {
-    const start = statementStart(stmt);
-    return indent + copyText(source, { start, end: extentOf(source, stmt).end }, { from: indentAt(source, start), to: indent });
-  }
-  const open = stmt.span.start + 1;
-  const content = { start: open + (/^[ \t]*\r?\n/.exec(source.text.slice(open, stmt.span.end))?.[0].length ?? 0), end: stmt.span.end - 1 };
-  const body = textOf(source, content);
-  if (body.trim() === '') return '';
-  const lead = stmt.body.find((inner) => startsLine(source, statementStart(inner)));
-  const from = lead === undefined ? indentAt(source, stmt.span.start) : indentAt(source, statementStart(lead));
-  const onOwnLines = content.start > open;
-  const text = copyText(source, onOwnLines ? { start: content.start, end: content.end } : content, { from, to: indent });
-  const first = onOwnLines ? shiftFirst(text, from, indent) : indent + text.trimStart();
-  return first.trimEnd();
-}
-
-/** The first line of a copy is not shifted by `copyText`. */
-function shiftFirst(text: string, from: string, to: string): string {
-  return text.startsWith(from) ? to + text.slice(from.length) : text;
 }
 
 export function writeBranch(context: TransformContext, plan: BranchPlan): Change {

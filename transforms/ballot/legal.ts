@@ -4,12 +4,11 @@
 import type { CallExpr } from '../../src/syntax/tree.js';
 import { assumed, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown } from '../lib/common-obligations.js';
 import { finishedBeside } from '../lib/guards/finished.js';
-import { isFree } from '../lib/guards/names.js';
 import { namesOf } from '../lib/guards/polynomial.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
+import { maskObligations, namesAreFree, noLaneWaits } from '../lib/vote-obligations.js';
 import { maskAt, type MaskPlan } from '../lib/votes.js';
-import { waitIn } from '../lib/waits.js';
 import { isOfBlock, isOrdinary } from './barriers.js';
 import type { VersionedPlan, VersionedProblem } from './versioned.js';
 import { versionedTexts } from './write.js';
@@ -52,12 +51,6 @@ export function versionedObligations(context: TransformContext, plan: VersionedP
   ];
 }
 
-export function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {
-  const taken = names.find((name) => !isFree(context, name));
-  if (taken !== undefined) return refuted('names-free', line, `the name ${taken} is taken`);
-  return proved('names-free', line, names.length === 0 ? 'no name is added' : `${names.join(', ')}: no other name of the function or of a macro`);
-}
-
 function guardImplied(context: TransformContext, plan: VersionedPlan): Obligation {
   const line = lineOf(context, plan.guards[0]?.comparison ?? plan.loop);
   const text = plan.guards.length === 1 ? 'the guard holds in every iteration if it holds at the ends' : `all ${plan.guards.length} guards hold in every iteration if they hold at the ends`;
@@ -69,21 +62,6 @@ function conditionVaries(context: TransformContext, plan: VersionedPlan): Obliga
   const line = lineOf(context, plan.loop);
   if (plan.varies) return proved('condition-varies', line, 'lanes of a warp may differ in the condition');
   return refuted('condition-varies', line, 'all lanes of a warp agree on the condition: a vote would add nothing to a plain `if`', 'use peel, which tests once for the block');
-}
-
-/** What the arrival set says about the mask: ids `exits-warp-uniform`, `arrival-set-known`, `mask-names-arriving-lanes`. */
-export function maskObligations(context: TransformContext, mask: MaskPlan, line: number): readonly Obligation[] {
-  if (mask.kind === 'problem') {
-    const earlier = ['exits-warp-uniform', 'arrival-set-known'].filter((id) => id !== mask.id && mask.id === 'mask-names-arriving-lanes');
-    return [...earlier.map((id) => proved(id, line, 'the lanes that come are known')), (mask.known ? refuted : unknown)(mask.id, mask.line, mask.text, mask.remedy)];
-  }
-  const { steps, arrival } = mask;
-  const exited = arrival.exits.length > 0 ? '; lanes that have left the kernel may be named in a vote' : '';
-  return [
-    proved('exits-warp-uniform', line, 'the lanes of a warp leave the loops around together'),
-    proved('arrival-set-known', line, steps.length === 0 ? `every lane of the warp that has not exited comes here${exited}` : `the lanes come here for which ${steps.map(({ decision }) => excerpt(context.unit.source, decision.condition)).join(' and ')} came out so`),
-    proved('mask-names-arriving-lanes', line, steps.length === 0 ? 'the mask names all lanes' : 'the mask is a vote on that condition, taken in front of the `if` by the lanes that come there'),
-  ];
 }
 
 /** Barriers and collectives inside the nest still find everybody. */
@@ -103,16 +81,6 @@ function nestTogether(context: TransformContext, plan: VersionedPlan, mask: Mask
   if (mask.arrival.threads.kind !== 'full' || mask.steps.length > 0) return refuted('nest-together', lineOf(context, barrier), `${said(barrier)} in the nest, which not all threads of the block reach together`, 'let all threads of the block come to the nest');
   if (mask.arrival.exits.length > 0) return refuted('nest-together', lineOf(context, barrier), `${said(barrier)} in the nest, and threads have returned before it: one more barrier below a return is not added`, 'turn the early return into a condition around what follows');
   return proved('nest-together', line, 'all threads of the block vote together with __syncthreads_and');
-}
-
-/** Adding a vote makes lanes wait for each other: not where one may wait for another already. */
-export function noLaneWaits(context: TransformContext, line: number): Obligation {
-  const wait = waitIn(context.facts);
-  if (wait === null) return proved('no-lane-waits', line, 'no lane waits for another in a loop');
-  const { source } = wait.facts.unit;
-  const at = source.line(wait.node.span.start);
-  if (wait.kind === 'loop') return refuted('no-lane-waits', at, 'a lane may wait here for another, which a vote would make wait in turn', 'let one lane of the warp wait for all');
-  return unknown('no-lane-waits', at, `${excerpt(source, wait.node)} may wait for another lane`, 'make the definition of the function visible');
 }
 
 function alreadyDone(context: TransformContext, { loop, guards }: VersionedPlan): Obligation {
