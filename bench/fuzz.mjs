@@ -2,7 +2,7 @@
 /**
  * Generates kernels without end, applies every transform to each, and holds every result to the simulator.
  *
- *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist] [--theme role] [--kernels 20000]
+ *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist,ballot:skip] [--theme role] [--kernels 20000]
  *
  * Prints, for each transform, the edits applied and the refusals by obligation. A difference is printed with its seed, the smallest
  * stream of choices that still shows it, and both texts; the exit code is then 1.
@@ -25,7 +25,12 @@ const { values } = parseArgs({
   },
 });
 await initParser();
-const chosen = transforms.filter((t) => values.transform === undefined || values.transform.split(',').includes(t.name));
+// `ballot:skip` asks for a variant.
+const chosen = (values.transform === undefined ? transforms.map((t) => t.name) : values.transform.split(',')).flatMap((spec) => {
+  const [name, variant = null] = spec.split(':');
+  const found = transforms.find((t) => t.name === name);
+  return found === undefined ? [] : [{ ...found, name: spec, variant }];
+});
 const PATH = '/generated.cu';
 
 function load(text) {
@@ -36,7 +41,7 @@ function load(text) {
 
 function outcomes(transform, { unit, analysis }) {
   return unit.functions.filter((fn) => fn.body !== null && (fn.qualifiers.global || fn.qualifiers.device)).flatMap((fn) =>
-    evaluateFunction(transform, contextFor(fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn), unit), { evenIfItLoses: true }));
+    evaluateFunction(transform, contextFor(fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn), unit, { variant: transform.variant }), { evenIfItLoses: true }));
 }
 
 /** So many edits of one kernel are enough: each invariant in a nest of loops doubles the copies, also where it does not pay. */

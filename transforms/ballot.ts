@@ -34,7 +34,8 @@
  *
  * Treated means: a warp whose lanes all lie inside runs without the comparisons.
  */
-import { unreachable, type Expr } from '../src/syntax/tree.js';
+import { walk } from '../src/analysis/children.js';
+import { unreachable, type Expr, type Stmt } from '../src/syntax/tree.js';
 import { branchObligations, branchPlans, estimateBranch, writeBranch, type BranchPlan } from './ballot/branch.js';
 import { estimateVersioned } from './ballot/estimate.js';
 import { problemObligations, versionedObligations } from './ballot/legal.js';
@@ -89,6 +90,16 @@ function versionedShapes(context: TransformContext): readonly (VersionedPlan | V
   return shapes;
 }
 
+/** A branch stands in the function, or a condition in one of its values. */
+function decides(body: Stmt): boolean {
+  let found = false;
+  walk(body, (node) => {
+    found ||= node.kind === 'if' || node.kind === 'conditional' || (node.kind === 'binary' && (node.op === '&&' || node.op === '||'));
+    return !found;
+  });
+  return found;
+}
+
 export const ballot: Transform<BallotShape> = {
   name: 'ballot',
   summary: 'vote once per warp whether the guards of a loop nest hold for all its iterations, and run it without them',
@@ -127,6 +138,8 @@ export const ballot: Transform<BallotShape> = {
 }
 `,
   },
+
+  mayMatch: (fn) => fn.body !== null && decides(fn.body),
 
   match(context: TransformContext): readonly Site<BallotShape>[] {
     const { function: fn } = context.facts;

@@ -9,8 +9,9 @@ import { ELEMENTS, floatValue } from './expressions.js';
 import {
   block, geometricBranch, heavyRegion, invariantBranchLoop, roleBranch, specialIterationLoop, tileLoop, windowLoop, type Lines,
 } from './statements.js';
+import { guardedNest, rareBranchLoop } from './warp-shapes.js';
 
-export const THEMES = ['free', 'invariant', 'tile', 'window', 'special', 'heavy', 'role', 'geometry'] as const;
+export const THEMES = ['free', 'invariant', 'tile', 'window', 'special', 'heavy', 'role', 'geometry', 'nest', 'delayed'] as const;
 export type Theme = (typeof THEMES)[number];
 
 export interface GeneratedKernel {
@@ -60,6 +61,8 @@ export function kernelFrom(stream: readonly number[], fixedTheme?: Theme): Gener
       case 'heavy': return heavyRegion(c);
       case 'role': return roleBranch(c);
       case 'geometry': return geometricBranch(c);
+      case 'nest': return guardedNest(c);
+      case 'delayed': return rareBranchLoop(c);
       case 'free': return block(c, 5);
     }
   })();
