@@ -2,7 +2,7 @@
 /**
  * Runs divmod over a folder of real CUDA and reports what it found, edited and broke. The folder is copied first; nothing in it changes.
  *
- *   node bench/corpus.mjs FOLDER [--transforms hoist,peel] [--work DIR] [--no-compile] [--even-if-it-loses] [--sample 40] [--seed 1] [--defaults '-std=c++17 -IInc']
+ *   node bench/corpus.mjs FOLDER [--transforms hoist,peel] [--work DIR] [--no-compile] [--even-if-it-loses] [--sample 40] [--seed 1] [--defaults='-std=c++17 -IInc']
  *
  * Steps: audit (kernels found against `__global__` tokens, share understood, branches by class); apply (edits and refusals by
  * obligation); `git apply` of each file's diff on the untouched copy gives the written text; a second run plans nothing; every edited source
