@@ -197,7 +197,10 @@ function runsOf(setting: Setting, usable: readonly GuardClaims[]): RangePlan | P
   if (plain.length === 0) {
     if (!lateAllowed) return refuse(wraps);
     const same = usable.filter((item) => sameBounds(item, lead));
-    return finish(setting, same, [{ choose: 'early', items: same }, { choose: null, items: same }, { choose: 'late', items: same }]);
+    // A run before the first or behind the last iteration is not written.
+    const before: readonly Part[] = same.every((item) => item.earlyEmpty) ? [] : [{ choose: 'early', items: same }];
+    const behind: readonly Part[] = same.every((item) => item.lateEmpty) ? [] : [{ choose: 'late', items: same }];
+    return finish(setting, same, [...before, { choose: null, items: same }, ...behind]);
   }
   const complete = plain.every((item) => item.complete && sameBounds(item, lead));
   if (complete && lateAllowed && !lead.lateEmpty && !lead.earlyEmpty) {
