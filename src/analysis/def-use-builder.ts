@@ -456,7 +456,10 @@ class Builder extends DefUseTables {
       return;
     }
     const { decl, whole } = this.target(root);
-    if (this.memoryReferences.has(decl)) return;
+    if (this.memoryReferences.has(decl)) {
+      if (decl.kind === 'variable' && decl.init !== null) this.stores.push({ node, target: decl.init, control: this.control });
+      return;
+    }
     const previous = whole && !reads ? -1 : this.current(decl);
     const value = this.add({ kind: 'assignment', decl, node, previous, whole, control: this.control });
     this.define(decl, value);

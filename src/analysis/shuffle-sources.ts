@@ -29,6 +29,20 @@ export function sourceIsThere(call: CallExpr, maskAt: number | null, sourceAt: n
   return isElected(source, mask, call, state);
 }
 
+/** Does a constant mask leave lanes out although whole warps come? What they get is undefined. */
+export function leavesOut(call: CallExpr, maskAt: number, state: Uniformity): boolean {
+  const mask = call.arguments[maskAt];
+  const named = mask === undefined ? null : constantOf(mask, state.env);
+  return named !== null && BigInt.asUintN(32, named) !== 0xffffffffn && !isLane(state.arrivalAt(call)) && !isLastWarp(named, state);
+}
+
+/** Does the mask name all lanes of the only warp that the blocks have? */
+function isLastWarp(named: bigint, state: Uniformity): boolean {
+  const { value } = state.world.shape;
+  const threads = value === null ? 32 : value.x * value.y * value.z;
+  return threads < 32 && ((1n << BigInt(threads)) - 1n & ~named) === 0n;
+}
+
 /** For shuffles by distance of one value per warp: is every lane that may be read there? Lanes that would read beyond the warp keep their own value. */
 export function neighboursAreThere(call: CallExpr, maskAt: number | null, state: Uniformity): boolean {
   if (isLane(state.arrivalAt(call))) return false;

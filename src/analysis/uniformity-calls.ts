@@ -17,7 +17,7 @@ import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
-import { neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
+import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './structure.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
@@ -225,7 +225,7 @@ function builtinTaint(entry: Builtin, call: CallExpr, state: Uniformity): number
     case 'fixed': return entry.scope.scope === 'lane' ? DATA : taintOfScope(entry.scope.scope);
     case 'named-lanes': {
       if (entry.mask === null) return wholeWarps(call, state);
-      return isLane(mask) ? mask & ~LOCAL | DATA : WARP;
+      return isLane(mask) || leavesOut(call, entry.mask, state) ? mask & ~LOCAL | DATA : WARP;
     }
     case 'shuffle': {
       const value = argument(entry.scope.value);

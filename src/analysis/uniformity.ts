@@ -13,12 +13,12 @@
  * A callee is solved once for each combination of its arguments' elements in a kernel. Not handled: recursion (unknown), values
  * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
  */
-import { valueType } from './lvalues.js';
+import { rootOf, valueType } from './lvalues.js';
 import { structureOf, type Structure } from './structure.js';
 import { defUseOf } from './def-use-builder.js';
 import type { DefUse, Value } from './def-use.js';
 import type { Control, LoopFlow } from './control-flow.js';
-import type { Node } from './children.js';
+import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
@@ -194,9 +194,21 @@ export class Uniformity {
     }
     for (const call of this.structure.calls) {
       let local = this.entry.self & LOCAL;
-      for (const argument of call.arguments) local |= taintOf(argument, this) & LOCAL;
+      for (const argument of call.arguments) {
+        local |= taintOf(argument, this) & LOCAL;
+        // One of several own objects by reference: the callee's parameter is it, whichever it is.
+        if (call.callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0) this.localStore |= UNKNOWN;
+      }
       if (local !== 0) this.localStore |= callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL);
     }
+  }
+
+  /** Element of the address that a reference to this argument would hold, if it lies in memory. */
+  private boundTo(argument: Expr): number {
+    let e = strip(argument);
+    if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'variable' && e.decl.init !== null && this.defUse.memoryReferences.has(e.decl)) e = strip(e.decl.init);
+    if (e.kind !== 'unary' && e.kind !== 'index' && e.kind !== 'member') return CONSTANT;
+    return (e.kind === 'unary' && e.op !== '*') || rootOf(e) !== null ? CONSTANT : placeTaint(e, this);
   }
 
   /** Can a call get a pointer to one of the thread's own objects at all? */

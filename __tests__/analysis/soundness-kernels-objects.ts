@@ -1,0 +1,99 @@
+/** Kernels for the soundness test: objects that are made, converted and destroyed, and addresses that outlive the call they are passed to. */
+import type { Specimen } from './soundness-kernels-control.js';
+
+/** One kernel in which every condition is the same: `v > 5` for a variable that holds the thread's number. */
+function traps(name: string, before: string, bodies: readonly string[]): Specimen {
+  return {
+    name, source: `${before}\n---\n${bodies.map((body, i) => body.replaceAll('@', String(i))).join('\n')}`, never: bodies.map((_, i) => i),
+    *model(t) { for (let i = 0; i < bodies.length; i++) t.c(i, t.x > 5); },
+  };
+}
+
+export const OBJECTS: readonly Specimen[] = [
+  traps('constructors', `
+struct List { int a; __device__ List(int x) : a(x + threadIdx.x - x) {} };
+struct Body { int a; __device__ Body(int x) { a = threadIdx.x; } };
+struct Bare { int a; __device__ Bare() : a(threadIdx.x) {} };
+struct Field { int a = threadIdx.x; __device__ Field() {} };
+struct Base { int b; __device__ Base() : b(threadIdx.x) {} };
+struct Derived : Base { int d; __device__ Derived(int x) : Base(), d(x) {} };
+struct Forward { int a; __device__ Forward() : Forward(threadIdx.x) {} __device__ Forward(int x) : a(x) {} };
+struct Outside { int a; __device__ Outside(int x); };
+__device__ Outside::Outside(int x) : a(threadIdx.x) {}
+struct Copied { int a; __device__ Copied() : a(0) {} __device__ Copied(const Copied &o) : a(threadIdx.x) {} };
+__device__ Body converted(int x) { return x; }
+__device__ int taken(Body b) { return b.a; }`, [
+    'List a@(n); if (a@.a > 5) out[0] = 1;', 'List a@{n}; if (a@.a > 5) out[0] = 1;', 'List a@ = n; if (a@.a > 5) out[0] = 1;', 'auto a@ = List(n); if (a@.a > 5) out[0] = 1;',
+    'Body a@(n); if (a@.a > 5) out[0] = 1;', 'Body a@{n}; if (a@.a > 5) out[0] = 1;', 'if (converted(n).a > 5) out[0] = 1;', 'if (taken(n) > 5) out[0] = 1;',
+    'Bare a@; if (a@.a > 5) out[0] = 1;', 'Bare a@[2]; if (a@[1].a > 5) out[0] = 1;', 'Field a@; if (a@.a > 5) out[0] = 1;', 'Derived a@(n); if (a@.b > 5) out[0] = 1;', 'Forward a@; if (a@.a > 5) out[0] = 1;',
+    'Outside a@(n); if (a@.a > 5) out[0] = 1;', 'Copied a@; Copied b@ = a@; if (b@.a > 5) out[0] = 1;', 'Body a@(1); a@.a = 1; a@ = 7; if (a@.a > 5) out[0] = 1;',
+  ]),
+  traps('what an object is bound to', `
+struct Sets { int a; __device__ Sets(int &r) : a(0) { r = threadIdx.x; } };
+struct Later { int &r; __device__ Later(int &x) : r(x) {} __device__ void go() { r = threadIdx.x; } };
+struct Plain { int &r; };
+struct Points { __device__ Points(int *p) { *p = threadIdx.x; } };
+struct Ends { int *p; __device__ Ends(int *q) : p(q) {} __device__ ~Ends() { *p = threadIdx.x; } };`, [
+    'int v@ = 3; Sets a@(v@); if (v@ > 5) out[0] = 1;', 'int v@ = 3; Sets a@{v@}; if (v@ > 5) out[0] = 1;', 'int v@ = 3; auto a@ = Sets(v@); if (v@ > 5) out[0] = 1;',
+    'int v@ = 3; Later a@(v@); a@.go(); if (v@ > 5) out[0] = 1;', 'int v@ = 3; Plain a@{v@}; a@.r = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@ = 3; Plain a@{v@}; v@ = threadIdx.x; if (a@.r > 5) out[0] = 1;',
+    'int v@ = 3; Points a@(&v@); if (v@ > 5) out[0] = 1;', 'int v@ = 3; { Ends a@(&v@); } if (v@ > 5) out[0] = 1;',
+  ]),
+  traps('conversions', `
+struct ToInt { int v; __device__ operator int() const { return threadIdx.x; } };
+struct ToBool { int v; __device__ explicit operator bool() const { return threadIdx.x > 5; } };`, [
+    'ToInt a@; a@.v = 1; int x@ = a@; if (x@ > 5) out[0] = 1;', 'ToInt a@; a@.v = 1; if (a@ > 5) out[0] = 1;', 'ToInt a@; a@.v = 1; if ((int)a@ > 5) out[0] = 1;', 'ToBool a@; a@.v = 1; if (a@) out[0] = 1;',
+  ]),
+  traps('addresses that a visible callee keeps or returns', `
+struct Keeper { int *p; __device__ void keep(int *q) { p = q; } __device__ void go() { *p = threadIdx.x; } };
+struct Holder { int *p; };
+__device__ int *same(int *q) { return q; }
+__device__ int &sameRef(int &q) { return q; }
+__device__ void put(Holder &h, int *q) { h.p = q; }
+__device__ void go(Holder &h) { *h.p = threadIdx.x; }
+__device__ Holder made(int *q) { Holder h; h.p = q; return h; }
+__device__ Holder listed(int *q) { return Holder{q}; }
+__device__ int *chosen(int *a, int *b, int n) { int *c = a; if (n == 1000) c = b; return c + 0; }
+__device__ void inner(int *q, int **o) { *o = q; }
+__device__ void outer(int *q, int **o) { inner(q + 0, o); }
+__device__ void set(int &r) { r = threadIdx.x; }`, [
+    'int v@ = 3; Keeper a@; a@.keep(&v@); a@.go(); if (v@ > 5) out[0] = 1;', 'int v@ = 3; int *r@ = same(&v@); *r@ = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@ = 3; sameRef(v@) = threadIdx.x; if (v@ > 5) out[0] = 1;',
+    'int v@ = 3; int &r@ = sameRef(v@); r@ = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@ = 3; Holder a@; put(a@, &v@); go(a@); if (v@ > 5) out[0] = 1;', 'int v@ = 3; Holder a@ = made(&v@); *a@.p = threadIdx.x; if (v@ > 5) out[0] = 1;',
+    'int v@ = 3; Holder a@ = listed(&v@); go(a@); if (v@ > 5) out[0] = 1;', 'int v@ = 3, w@ = 3; int *r@ = chosen(&v@, &w@, n); *r@ = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@ = 3; int *r@; outer(&v@, &r@); *r@ = threadIdx.x; if (v@ > 5) out[0] = 1;',
+    'int v@ = 3; *same(&v@) = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@[2] = {3, 3}; *same(v@) = threadIdx.x; if (v@[0] > 5) out[0] = 1;', 
+    'int v@ = 3; set((n, v@)); if (v@ > 5) out[0] = 1;', 'int v@ = 3; set(static_cast<int &>(v@)); if (v@ > 5) out[0] = 1;',
+  ]),
+  {
+    name: 'one of two variables, through the address that is chosen', source: `__device__ void set(int &r) { r = threadIdx.x; }
+---
+int a = 3, b = 3; set(*(n < 2000 ? &a : &b)); if (a > 5) out[0] = 1;
+int c = 3, d = 3; int &r = *(n < 2000 ? &c : &d); r = threadIdx.x; if (c > 5) out[1] = 1;
+int e = 3, f = 3; int &q = *(n < 2000 ? &e : &f); set(q); if (e > 5) out[2] = 1;`, never: [1, 3, 5],
+    *model(t) { for (let i = 0; i < 6; i += 2) { t.c(i, t.g.n < 2000); t.c(i + 1, t.x > 5); } },
+  },
+  {
+    name: 'one of two variables, by reference', source: '__device__ void set(int &r) { r = threadIdx.x; }\n---\nint c = 3, d = 4; set(n == 3 ? c : d); if (c > 5) out[0] = 1; if (d > 5) out[1] = 1;', never: [1, 2],
+    *model(t) { t.c(0, t.g.n === 3); t.c(1, t.g.n === 3 ? t.x > 5 : false); t.c(2, t.g.n === 3 ? false : t.x > 5); },
+  },
+  {
+    name: 'shared memory that a constructor, a destructor or a declaration in a condition writes', source: `
+struct Init { __device__ Init(int *p) { *p = threadIdx.x; } };
+struct Ends { int *p; __device__ Ends(int *q) : p(q) {} __device__ ~Ends() { *p = threadIdx.x; } };
+---
+__shared__ int s; s = 0; __syncthreads(); Init i(&s); if (s > 5) out[0] = 1;
+__syncthreads(); s = 0; __syncthreads(); { Ends e(&s); } if (s > 5) out[1] = 1;
+__syncthreads(); s = 0; __syncthreads(); while (int x = (s = threadIdx.x + 1)) { if (s > 5) out[2] = x; break; }`, never: [0, 1, 3],
+    *model(t) { t.s[0] = 0; yield 'block'; t.s[0] = t.x; t.c(0, (t.s[0] ?? 0) > 5); yield 'block'; t.s[0] = 0; yield 'block'; t.s[0] = t.x; t.c(1, (t.s[0] ?? 0) > 5); yield 'block'; t.s[0] = 0; yield 'block'; t.s[0] = t.x + 1; t.c(2, t.x + 1, 0); t.c(3, (t.s[0] ?? 0) > 5, 0); },
+  },
+  {
+    name: 'objects that hand on what they are given', source: `
+struct Pair { int a, b; __device__ Pair(int x, int y) : a(x), b(a + y) {} __device__ int sum() const { return a + b; } __device__ Pair &add(int k) { a += k; return *this; } };
+struct Agg { int a, b; };
+---
+Pair p(n, 3); if (p.sum() > 9) out[0] = 1; Agg q{n, 4}; if (q.b + q.a > 9) out[1] = 1; p.add(n); if (p.a > 9) out[2] = 1; Pair r = p; if (r.a > 9) out[3] = 1;`, atLeast: { 0: 'grid', 1: 'grid', 2: 'grid', 3: 'grid' },
+    *model(t) { const { n } = t.g; t.c(0, n + n + 3 > 9); t.c(1, n + 4 > 9); t.c(2, n + n > 9); t.c(3, n + n > 9); },
+  },
+  {
+    name: 'a vote whose mask leaves callers out', source: 'if (__any_sync(0xffu, data[threadIdx.x] > 8)) out[0] = 1;', never: [0],
+    *model() { /* undefined for the lanes that are not named */ },
+  },
+];
