@@ -41,6 +41,19 @@ describe('audit', () => {
     expect(result.stdout).toContain('3 branches in 1 kernel: 3 classified');
   });
 
+  test('text: hazards that say the same are one entry, those of a shared helper are said once; JSON has them all', () => {
+    const calls = Array.from({ length: 16 }, (_, i) => `    v += twice(v + ${i}.f);`).join('\n');
+    const holding = (name: string): string => `__global__ void ${name}(float *x) {\n  float v = x[threadIdx.x];\n  if (v > 0.f) {\n${calls}\n  }\n  x[threadIdx.x] = v;\n}\n`;
+    const cwd = folderWith({ 'k.cu': `__device__ float twice(float v) { return v + __shfl_xor_sync(0xffffffff, v, 1); }\n${holding('first')}${holding('second')}` });
+    const { stdout } = divmod(['audit', 'k.cu'], { cwd });
+    expect(stdout.split('error mask-full-under-divergence')).toHaveLength(2);
+    expect(stdout.split('caution collective-behind-call')).toHaveLength(3);
+    expect(stdout).toContain('the same in lines 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 3 more');
+    expect(stdout).toContain('and 1 hazard said above');
+    expect(audit(['k.cu'], cwd).files[0]?.kernels.map((kernel) => kernel.hazards.length)).toEqual([17, 17]);
+    expect(divmod(['audit', '--explain', 'k.cu'], { cwd }).stdout.split('caution collective-behind-call')).toHaveLength(33);
+  });
+
   test('folders: ignored files stay out, links count once, the order is fixed', () => {
     const cwd = folderWith({ 'b.cu': kernel('b'), 'a.cuh': kernel('a'), 'sub/c.hip': kernel('c'), 'out/gen.cu': kernel('g'), 'skip.cu': kernel('s'), '.gitignore': 'out/\n', '.divmodignore': 'skip.cu\n' });
     symlinkSync('b.cu', join(cwd, 'link.cu'));

@@ -2,10 +2,12 @@
  * The audit for people: kernel by kernel, the branches that may diverge with the line of code they stand in, and one line for all
  * that cannot.
  */
-import type { BranchClass, Hazard } from '../audit/types.js';
+import type { BranchClass } from '../audit/types.js';
 import type { PlainBranch, PlainFile, PlainKernel } from '../project/plain-audit.js';
 import { count, quantity, share, styleFor, type Style } from './style.js';
 import { summarise } from './summary.js';
+import { hazardsText } from './text-hazards.js';
+import { clip, place } from './text-places.js';
 
 export interface TextAuditOptions {
   readonly color: boolean;
@@ -18,18 +20,19 @@ export interface TextAuditOptions {
 export function auditText(files: readonly PlainFile[], options: TextAuditOptions): string {
   const style = styleFor(options.color);
   const out: string[] = [];
+  const said = new Set<string>();
   for (const file of files) {
     if (file.kernels.length === 0 && file.status === 'ok') continue;
     out.push(style.bold(file.path) + (file.status === 'ok' ? '' : style.yellow(`  ${file.status}`)));
     for (const problem of file.problems) out.push(`  ${style.yellow('!')} ${problem.line > 0 ? `line ${problem.line}: ` : ''}${problem.message}`);
-    for (const kernel of file.kernels) out.push('', ...kernelText(kernel, file.path, style, options));
+    for (const kernel of file.kernels) out.push('', ...kernelText(kernel, file.path, said, style, options));
     out.push('');
   }
   out.push(...summaryText(files, style));
   return `${out.join('\n')}\n`;
 }
 
-function kernelText(kernel: PlainKernel, path: string, style: Style, options: TextAuditOptions): string[] {
+function kernelText(kernel: PlainKernel, path: string, said: Set<string>, style: Style, options: TextAuditOptions): string[] {
   const { block } = kernel;
   const shape = block === null ? style.dim('block shape not known') : style.dim(`block ${[block.x, block.y, block.z].join('x').replace(/(x1)+$/, '')} (${block.origin})`);
   const out = [`  ${style.cyan(style.bold(kernel.name))}  ${style.dim(`line ${kernel.line}`)}  ${shape}`];
@@ -42,7 +45,7 @@ function kernelText(kernel: PlainKernel, path: string, style: Style, options: Te
   for (const branch of [...may].sort((a, b) => Number(b.advice === 'consider') - Number(a.advice === 'consider') || b.cost.lostSlots - a.cost.lostSlots || a.line - b.line)) {
     out.push(...branchText(branch, path, style, options));
   }
-  for (const hazard of kernel.hazards) out.push(...hazardText(hazard, path, style, options));
+  out.push(...hazardsText(kernel.hazards, path, said, style, options));
   if (uniform.length > 0) out.push(`    ${style.dim(`${count(uniform.length, 'uniform branch', 'uniform branches')}: ${uniformText(uniform, path)}`)}`);
   if (kernel.branches.length === 0 && kernel.hazards.length === 0) out.push(`    ${style.dim('no branches')}`);
   return out;
@@ -51,10 +54,6 @@ function kernelText(kernel: PlainKernel, path: string, style: Style, options: Te
 function uniformText(branches: readonly PlainBranch[], path: string): string {
   const shown = branches.slice(0, 12).map((branch) => `${place(branch, path)} ${branch.scope}`);
   return shown.join(', ') + (branches.length > shown.length ? `, and ${branches.length - shown.length} more` : '');
-}
-
-function place(finding: { readonly path: string; readonly line: number }, path: string): string {
-  return finding.path === path ? `${finding.line}` : `${finding.path}:${finding.line}`;
 }
 
 const KIND: Readonly<Record<PlainBranch['kind'], string>> = { if: 'if', switch: 'switch', ternary: '?:', and: '&&', or: '||', for: 'for', while: 'while', do: 'do' };
@@ -90,20 +89,6 @@ function classText(name: BranchClass, style: Style): string {
     case 'data': return style.red(padded);
     case 'unknown': return style.magenta(padded);
   }
-}
-
-function hazardText(hazard: Hazard, path: string, style: Style, options: TextAuditOptions): string[] {
-  const paint = hazard.severity === 'error' ? style.red : hazard.severity === 'caution' ? style.yellow : style.dim;
-  const out = [`    ${style.bold(place(hazard, path).padStart(4))}  ${paint(hazard.severity)} ${hazard.id}: ${hazard.message}`];
-  const code = options.lineOf(hazard.path, hazard.line);
-  if (code !== null) out.push(`          ${style.dim('|')} ${clip(code)}`);
-  if (hazard.repair !== '') out.push(`          ${style.dim('repair')} ${hazard.repair}`);
-  return out;
-}
-
-function clip(code: string): string {
-  const trimmed = code.trim();
-  return trimmed.length > 110 ? `${trimmed.slice(0, 107)}…` : trimmed;
 }
 
 function summaryText(files: readonly PlainFile[], style: Style): string[] {
