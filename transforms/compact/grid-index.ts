@@ -140,6 +140,7 @@ export function isIndexVariable(facts: FunctionFacts, decl: VariableDecl): boole
 
 /** The axis along which an expression numbers the threads of the grid: `blockIdx.a * blockDim.a + threadIdx.a`; null if it does not. */
 export function axisOf(facts: FunctionFacts, expr: Expr): Axis | null {
+  if (!mayNumber(expr)) return null;
   const form = facts.affine(expr);
   if (form === null || form.terms.length !== 2) return null;
   for (const axis of ['x', 'y'] as const) {
@@ -155,6 +156,30 @@ export function axisOf(facts: FunctionFacts, expr: Expr): Axis | null {
     if (thread && block) return axis;
   }
   return null;
+}
+
+/** Sums and products of coordinates, constants and variables made of them: only there is a form worth its time. */
+function mayNumber(expr: Expr): boolean {
+  let budget = 24;
+  let coordinate = false;
+  const visit = (written: Expr): boolean => {
+    if (--budget < 0) return false;
+    const node = strip(written);
+    switch (node.kind) {
+      case 'literal': return typeof node.value === 'bigint';
+      case 'coordinate': coordinate = true; return true;
+      case 'cast': return visit(node.operand);
+      case 'unary': return node.op === '+' && visit(node.operand);
+      case 'binary': return (node.op === '+' || node.op === '*' || node.op === '<<' || node.op === '-') && visit(node.left) && visit(node.right);
+      case 'ref': {
+        const { decl } = node;
+        if (decl === null || decl.kind === 'template-parameter' || decl.kind === 'enumerator') return true;
+        return decl.kind === 'variable' && decl.init !== null && (decl.type.kind === 'int') && visit(decl.init);
+      }
+      default: return false;
+    }
+  };
+  return visit(expr) && coordinate;
 }
 
 function coordinateName(expr: Expr): string | null {

@@ -96,6 +96,12 @@ export function exchange(facts: FunctionFacts, first: Effects, list: Effects): F
   const wrote = (access: MemoryAccess): boolean => access.kind === 'write';
   const one = of(first);
   const two = of(list);
+  const elements = new Map<MemoryAccess, Element | null>();
+  const element = (access: MemoryAccess): Element | null => {
+    let known = elements.get(access);
+    if (known === undefined) elements.set(access, known = elementOf(facts, access));
+    return known;
+  };
   for (const a of one) {
     for (const b of two) {
       if (a.kind === 'atomic' && b.kind === 'atomic') {
@@ -111,8 +117,8 @@ export function exchange(facts: FunctionFacts, first: Effects, list: Effects): F
       }
       if (a.base !== b.base) continue;
       if (!facts.mayAlias(a, b)) continue;
-      const x = elementOf(facts, a);
-      const y = elementOf(facts, b);
+      const x = element(a);
+      const y = element(b);
       if (x !== null && y !== null && apart(x, y)) continue;
       return { node: b.node, text: `${a.base.name} is ${a.kind === 'read' ? 'read' : 'written'} by threads that are not heavy and ${b.kind === 'read' ? 'read' : 'written'} by heavy ones, not only at the thread's own element` };
     }
