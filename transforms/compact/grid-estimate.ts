@@ -5,20 +5,27 @@
  *     before    R + P·H
  *     after     R + pass + p·(H + again) + memory of the list
  *
- * The pass (ballots, a list in memory, a second launch) costs what about 8 to 16 operations of every thread would: fitted to one H200, 4 Mi items,
+ * The pass (ballots, a list in memory, a second launch) costs what about 12 to 20 instructions of every thread would: fitted to one H200, 4 Mi items,
  * where 3% heavy with 8 / 32 / 128 / 512 operations gave 0.79 / 1.76 / 4.3 / 8.4 with the counter and 0.59 / 1.37 / 3.6 / 7.8 with DeviceSelect, and
  * half of them heavy 0.54 / 0.98 / 1.48 / 1.72. Data that is sorted, or heavy in whole warps, gains nothing: that cannot be seen in the text.
  */
+import { forEachChild, type Node } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { Stmt } from '../../src/syntax/tree.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import type { GridPlan } from './grid-legal.js';
 import { continuation } from './grid-shape.js';
 import { carriedType } from './grid-slice.js';
 
 /** Time of reading and writing one float a thread, in instructions of a heavy part. */
-const BASE = 7;
+const BASE = 9;
 /** Ballots, the list and the second launch; DeviceSelect reads and writes the marks twice more. */
-const COUNTER_PASS = 8;
-const SELECT_PASS = 14;
+const COUNTER_PASS = 12;
+const SELECT_PASS = 20;
+/** Counter, test and jump of an iteration that the compiler's unrolling saves. */
+const UNROLLED = 2.5;
+/** Constant trip counts up to which a loop is unrolled as a whole. */
+const SHORT = 16;
 /** A list scatters what were neighbours: loads and stores of the heavy part come from as many sectors as there are items. */
 const SCATTER = 1.1;
 /** Assumed share where nothing is known. */
@@ -27,9 +34,9 @@ const USUAL = 1 / 32;
 export function estimateGrid(context: TransformContext, plan: GridPlan): Estimate {
   const { facts } = context;
   const { shape, slice, order, index } = plan;
-  const heavy = continuation(shape).reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
+  const heavy = lengthOf(facts, continuation(shape));
   const again = slice.statements.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
-  const tail = shape.tail.flat().reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
+  const tail = lengthOf(facts, shape.tail.flat());
   const around = BASE + shape.before.flat().reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) - again;
   const itemBytes = index.item === 'unsigned' ? 4 : 8;
   const carriedBytes = slice.carried.reduce((sum, { decl }) => sum + bytesOf(carriedType(decl.type) ?? 'int'), 0);
@@ -46,7 +53,7 @@ export function estimateGrid(context: TransformContext, plan: GridPlan): Estimat
   const half = at(0.5);
   const ratio = usual.before / usual.after;
   const other = half.before / half.after;
-  const breakEven = lengthAt(at, heavy, work);
+  const breakEven = lengthAt(at, work);
   const pays = ratio > 1.03;
   const share = shareAt(at);
   const traffic = Math.round((order === 'keep' ? 3 : 0) + USUAL * (2 * itemBytes + 2 * carriedBytes));
@@ -62,13 +69,28 @@ export function estimateGrid(context: TransformContext, plan: GridPlan): Estimat
   };
 }
 
+/** Instructions of statements, their loops unrolled as the compiler does. */
+function lengthOf(facts: FunctionFacts, stmts: readonly Stmt[]): number {
+  const cost = stmts.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
+  let iterations = 0;
+  const visit = (node: Node, times: number): void => {
+    const loop = node.kind === 'for' || node.kind === 'while' || node.kind === 'do' || node.kind === 'range-for';
+    const trips = loop ? facts.trips(node) : null;
+    const inside = trips === null ? times : times * Math.max(1, trips.count);
+    // The cost of short loops is that of their unrolled bodies already.
+    if (trips !== null && (trips.origin !== 'constant' || trips.count > SHORT)) iterations += inside;
+    forEachChild(node, (child) => visit(child, inside));
+  };
+  for (const stmt of stmts) visit(stmt, 1);
+  return Math.max(cost / 3, cost - UNROLLED * iterations);
+}
+
 /** Length of the heavy part from which it pays at the usual share. */
-function lengthAt(at: (p: number) => { before: number; after: number }, heavy: number, work: number): string {
+function lengthAt(at: (p: number) => { before: number; after: number }, work: number): string {
   const { before, after } = at(USUAL);
   const warps = 1 - (1 - USUAL) ** 32;
   // before − after grows with the length by `warps − p·SCATTER` an instruction.
   const missing = (after - before) / (warps - USUAL * SCATTER);
-  void heavy;
   return `${Math.max(1, Math.ceil(work + missing))}`;
 }
 

@@ -1,0 +1,150 @@
+/** compact:grid beside its fixtures: gains as measured, headers and several files, checks of the runtime, the width of counts, the cases. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { createAnalysis } from '../../src/analysis/analyse.js';
+import { applyEdits } from '../../src/rewrite/apply-edits.js';
+import { initParser } from '../../src/syntax/parser.js';
+import { loadProgram } from '../../src/syntax/program.js';
+import { compact } from '../../transforms/compact.js';
+import { contextFor, evaluateFunction, refusals } from '../../transforms/lib/framework.js';
+import type { Estimate, Outcome } from '../../transforms/lib/types.js';
+import { applyAll, load, outcomesOf } from '../helpers/transform.js';
+
+beforeAll(async () => { await initParser(); });
+
+type Order = 'free' | 'keep';
+const asked = (order: Order) => ({ variant: 'grid', options: new Map([['order', order]]) });
+
+function only(text: string, order: Order = 'free'): Outcome {
+  const [outcome, ...more] = outcomesOf(compact, load(text), { ...asked(order), evenIfItLoses: true });
+  if (outcome === undefined || more.length > 0) throw new Error(`${more.length} sites beside ${outcome?.site.summary ?? 'none'}`);
+  return outcome;
+}
+
+const SIGNATURE = 'const float *__restrict__ x, const int *__restrict__ key, float *__restrict__ y, int n';
+const LAUNCH = 'void run(const float *x, const int *key, float *y, int n)\n{\n    k<<<(n + 255) / 256, 256>>>(x, key, y, n);\n}\n';
+const BODY = `    if (i < n && key[i] > 3) {
+        float v = x[i];
+        for (int k = 0; k < 64; ++k)
+            v = v * 0.5f + sqrtf(v + 1.0f);
+        y[i] = v;
+    }
+`;
+
+describe('gains, as measured on one H200 with 4 Mi items', () => {
+  const estimate = (operations: number, order: Order): Estimate => {
+    const made = only(`__global__ void k(${SIGNATURE})
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (key[i] < 3) {
+        float v = x[i];
+        for (int t = 0; t < ${operations}; ++t)
+            v = v * 0.9f + 0.1f;
+        y[i] = v;
+    } else {
+        y[i] = 0.0f;
+    }
+}
+${LAUNCH}`, order).estimate;
+    if (made === null) throw new Error('no estimate');
+    return made;
+  };
+
+  // Operations, then the speed-up measured: 3% heavy with the counter, 3% with DeviceSelect, half of them heavy with DeviceSelect.
+  test.each([[8, 0.79, 0.59, 0.54], [32, 1.76, 1.37, 0.98], [128, 4.3, 3.6, 1.48], [512, 8.4, 7.8, 1.72]])('%i operations', (operations, counter, select, half) => {
+    const sign = (speedup: number): number => (speedup > 1.03 ? 1 : speedup < 0.97 ? -1 : 0);
+    const free = estimate(operations, 'free');
+    const keep = estimate(operations, 'keep');
+    expect(sign(free.speedup)).toBe(sign(counter));
+    expect(sign(keep.speedup)).toBe(sign(select));
+    if (sign(half) !== 0) expect(sign(keep.low)).toBe(sign(half));
+    expect(free.pays).toBe(counter > 1.03);
+    expect(keep.pays).toBe(select > 1.03);
+    for (const [one, measured] of [[free.speedup, counter], [keep.speedup, select]] as const) expect(Math.abs(Math.log(one / measured))).toBeLessThan(Math.log(1.35));
+    expect(free.breakEven).toMatch(/pays from about \d+/);
+  });
+});
+
+describe('several files', () => {
+  const kernel = `#include "k.cuh"\n\n__global__ void k(${SIGNATURE})\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n${BODY}}\n`;
+  const header = `#pragma once\n__global__ void k(${SIGNATURE});\n`;
+  const host = `#include "k.cuh"\n\n${LAUNCH}`;
+
+  function apply(files: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+    const paths = new Map(Object.entries(files).map(([name, text]) => [`/p/${name}`, text]));
+    const program = loadProgram([...paths.keys()].filter((name) => name.endsWith('.cu')), { readFile: (name) => Buffer.from(paths.get(name) ?? '', 'utf8'), realPath: (name) => (paths.has(name) ? name : null) });
+    const unit = program.units.get('/p/k.cu');
+    const fn = unit?.kernels.find((one) => one.body !== null);
+    if (unit === undefined || fn === undefined) throw new Error('no kernel');
+    const outcome = evaluateFunction(compact, contextFor(createAnalysis(program).kernel(fn), unit, asked('free')))[0];
+    const change = outcome?.change ?? null;
+    if (outcome === undefined || change === null) throw new Error(outcome === undefined ? 'no site' : refusals(outcome).map((r) => `${r.id}: ${r.text}`).join('\n'));
+    return new Map([...paths].map(([name, text]) => [name.slice(3), applyEdits(text, change.edits.filter((edit) => edit.file === name), '\n')]));
+  }
+
+  test('a kernel that a header declares stays, and the new ones are declared beside it', () => {
+    const after = apply({ 'k.cu': kernel, 'k.cuh': header, 'host.cu': host });
+    expect(after.get('k.cu')).toContain(`__global__ void k(${SIGNATURE})\n`);
+    expect(after.get('k.cuh')).toMatch(/void k\(.*\);\n__global__ void k_light\(.*unsigned \*items, unsigned \*count\);\n__global__ void k_heavy\(.*\);/s);
+    expect(after.get('host.cu')).toMatch(/k_light<<<.*k_heavy<<</s);
+  });
+
+  test('a launch in another file is rewritten there', () => {
+    const after = apply({ 'k.cu': kernel.replace('#include "k.cuh"\n\n', ''), 'host.cu': host.replace('#include "k.cuh"\n', `__global__ void k(${SIGNATURE});\n`) });
+    expect(after.get('k.cu')).not.toMatch(/void k\(/);
+    expect(after.get('host.cu')).toMatch(/void k_light\(.*void k_heavy\(.*k_light<<<.*k_heavy<<</s);
+  });
+});
+
+describe('calls of the runtime', () => {
+  const withHost = (host: string): string => {
+    const text = `__global__ void k(${SIGNATURE})\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n${BODY}}\n\n${host}`;
+    return applyAll(compact, text, asked('free')).text;
+  };
+  const launch = 'k<<<(n + 255) / 256, 256, 0, s>>>(x, key, y, n);';
+  const parameters = 'const float *x, const int *key, float *y, int n, cudaStream_t s';
+
+  test('are checked by the function that the neighbours are checked by', () => {
+    const text = withHost(`void must(cudaError_t e);\nvoid run(${parameters})\n{\n    must(cudaStreamSynchronize(s));\n    ${launch}\n}\n`);
+    expect(text).toContain('must(cudaMallocAsync(&items, sizeof(unsigned) * capacity, s));');
+    expect(text).toContain('must(cudaFreeAsync(items, s));');
+  });
+
+  test('stand bare where nobody checks', () => {
+    expect(withHost(`void run(${parameters})\n{\n    cudaStreamSynchronize(s);\n    ${launch}\n}\n`)).toContain('    cudaMallocAsync(&items,');
+  });
+
+  test('are not wrapped in what takes more than the answer', () => {
+    expect(withHost(`void must(cudaError_t e, int line);\nvoid run(${parameters})\n{\n    must(cudaStreamSynchronize(s), 3);\n    ${launch}\n}\n`)).toContain('    cudaMallocAsync(&items,');
+  });
+});
+
+test.each([
+  ['int i = blockIdx.x * blockDim.x + threadIdx.x', '(n + 255) / 256', 'unsigned *items, unsigned *count'],
+  ['unsigned i = blockIdx.x * blockDim.x + threadIdx.x', '(n + 255) / 256', 'unsigned *items, unsigned long long *count'],
+  ['size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x', '(n + 255) / 256', 'unsigned long long *items, unsigned long long *count'],
+  ['size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x', '64', 'unsigned *items, unsigned *count'],
+])('%s in %s blocks is counted with %s', (index, blocks, types) => {
+  const text = `__global__ void k(${SIGNATURE})\n{\n    ${index};\n${BODY}}\n${LAUNCH.replace('(n + 255) / 256', blocks)}`;
+  expect(applyAll(compact, text, asked('free')).text).toContain(`int n, ${types})`);
+});
+
+describe('what the cases say of compact holds for the variant', () => {
+  const folder = path.join(process.cwd(), 'fixtures/cases');
+  interface Expected { readonly transform: string; readonly line: number; readonly verdict: string }
+  const cases = readdirSync(folder).filter((name) => name.endsWith('.expect.json')).flatMap((name) => {
+    const { transforms } = JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as { transforms: Expected[] };
+    return transforms.filter((one) => one.transform === 'compact' && one.verdict === 'refuse').map(({ line }) => [name.replace('.expect.json', ''), line] as const);
+  });
+
+  test.each(cases)('%s, line %i', (name, line) => {
+    const text = readFileSync(path.join(folder, `${name}.cu`), 'utf8').replace(/^\uFEFF/, '');
+    for (const order of ['free', 'keep'] as const) {
+      const applied = outcomesOf(compact, load(text), asked(order)).filter((outcome) => outcome.status === 'applied' && outcome.site.line === line);
+      expect(applied.map((outcome) => outcome.site.summary)).toEqual([]);
+    }
+  });
+});
