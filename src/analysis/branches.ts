@@ -18,15 +18,14 @@ export function branchesOf(fn: FunctionDecl): readonly BranchSite[] {
   const known = memo.get(fn);
   if (known !== undefined) return known;
   const sites: BranchSite[] = [];
-  if (fn.body !== null) collect(fn.body, sites);
+  const collect = (node: Node): void => {
+    const site = siteOf(node);
+    if (site !== null) sites.push(site);
+    forEachChild(node, collect);
+  };
+  if (fn.body !== null) collect(fn.body);
   memo.set(fn, sites);
   return sites;
-}
-
-function collect(node: Node, sites: BranchSite[]): void {
-  const site = siteOf(node);
-  if (site !== null) sites.push(site);
-  forEachChild(node, (child) => collect(child, sites));
 }
 
 function siteOf(node: Node): BranchSite | null {

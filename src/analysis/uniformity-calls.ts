@@ -22,6 +22,7 @@ import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './structure.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
 import { boundTaint, isConstantObject, loaded } from './uniformity-loads.js';
+import type { Variable } from './facts.js';
 import { convertedTaint } from './uniformity-objects.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
@@ -94,7 +95,7 @@ export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExp
 export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): Entry {
   const parameters: number[] = [];
   const count = Math.max(fn.parameters.length, call.arguments.length);
-  const roots = new Set<unknown>();
+  let roots: readonly Variable[] = [];
   let shared = false;
   for (let i = 0; i < count; i++) {
     const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
@@ -104,8 +105,8 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
       const root = rootOf(argument);
       if (root !== null) {
         // Two references to one object: what is stored through one is read through the other.
-        if (roots.has(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
-        roots.add(root.decl);
+        if (roots.includes(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
+        roots = [...roots, root.decl];
       }
       parameters.push(referenceTaint(argument, state));
     } else parameters.push(parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state));

@@ -44,7 +44,7 @@ export interface ResolvedIncludes {
 export const nodeReader: IncludeReader = {
   realPath(path) {
     try {
-      return statSync(path).isFile() ? realpathSync(path) : null;
+      return statSync(path).isFile() ? realpathSync.native(path) : null;
     } catch {
       return null;
     }

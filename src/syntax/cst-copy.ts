@@ -12,14 +12,17 @@ import type { Cst, Wanted } from './cst.js';
 import { CLOSER, ERROR_TYPE, fieldOf, infoOf, type TypeInfo } from './cst-types.js';
 import type { TreeCursor } from './parser.js';
 
-interface OpenNode extends Cst { end: number; children: Cst[]; readonly info: TypeInfo }
+interface OpenNode extends Cst { end: number; children: readonly Cst[]; readonly info: TypeInfo }
+
+/** Its children are collected in place. */
+interface GrowingNode extends OpenNode { children: Cst[] }
 
 const NONE: Cst[] = [];
 
 /** Copies the node the cursor stands on, asking for every position. Iterative: a tree may be tens of thousands of levels deep. */
 export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Wanted): Cst {
-  const stack: OpenNode[] = [];
-  let parent: OpenNode | undefined;
+  const stack: GrowingNode[] = [];
+  let parent: GrowingNode | undefined;
   // A node begins where its first child begins.
   let firstStart = -1;
   for (;;) {
@@ -28,14 +31,14 @@ export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean,
     const { name, named } = info;
     const leaf = info.leaf || (info.textual && !hasError);
     let closes = false;
-    let opened: OpenNode | null = null;
+    let opened: GrowingNode | null = null;
     if (!named && !hasError && parent?.info.implied?.has(name) === true) {
       if (parent.info.closer === name) closes = true;
     } else if (!info.skip) {
       const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
       const missing = hasError && cursor.nodeIsMissing;
       const end = missing ? start : named ? cursor.endIndex + delta : start + name.length;
-      const node: OpenNode = {
+      const node: GrowingNode = {
         type: name, start, end, field: named && parent !== undefined && !parent.info.plain ? fieldOf(cursor) : null, named, missing,
         error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, info,
       };
@@ -77,6 +80,11 @@ export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean,
 export function copyReading(cursor: TreeCursor, text: string, delta: number, wanted: Wanted): Cst {
   const stack: OpenNode[] = [];
   let parent: OpenNode | undefined;
+  /** Children of all open nodes, those of the innermost last: a node gets an array of its size when it is complete. */
+  const children: Cst[] = [];
+  /** Where those of each open node begin. */
+  const begins: number[] = [];
+  let begin = 0;
   /** Where the last token ended, in the text. */
   let at = 0;
   /** Where the node that the cursor stands on begins; -1 if the text does not tell. */
@@ -99,10 +107,10 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
       if (end < 0) end = leaf || info.optional || info.hidesTokens ? cursor.endIndex : start;
       at = !named && info.hidesTokens ? cursor.endIndex : end;
       const node: OpenNode = {
-        type: name, start: start + delta, end: end + delta, field: parent === undefined ? null : fieldIn(parent, named, cursor), named, missing: false, error: false,
-        children: leaf ? NONE : [], pending: -1, info,
+        type: name, start: start + delta, end: end + delta, field: parent === undefined ? null : fieldIn(parent, children.length - begin, named, cursor), named, missing: false, error: false,
+        children: NONE, pending: -1, info,
       };
-      parent?.children.push(node);
+      if (parent !== undefined) children.push(node);
       if (leaf) {
         if (parent === undefined) return node;
       } else if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) {
@@ -124,10 +132,12 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
           cursor.gotoFirstChild();
           stack.push(opened);
           parent = opened;
+          begins.push(begin = children.length);
         }
       } else if (cursor.gotoFirstChild()) {
         stack.push(opened);
         parent = opened;
+        begins.push(begin = children.length);
         // A node begins where its first child begins.
         known = start;
         continue;
@@ -141,14 +151,14 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
     for (;;) {
       if (parent === undefined) throw new Error('internal: the walk lost its root');
       const { shape, closer, closerCode } = parent.info;
-      let complete = closes || (shape !== null && parent.children.length === shape.length);
+      let complete = closes || (shape !== null && children.length - begin === shape.length);
       closes = false;
       if (!complete) {
         known = parent.info.hidesTokens ? -1 : afterBlanks(text, at);
         const code = known < 0 ? -1 : text.charCodeAt(known);
         if (code >= 0 && code === closerCode && closer !== null) {
           at = known + 1;
-          if (parent.info.implied?.has(closer) !== true) parent.children.push(token(closer, known + delta));
+          if (parent.info.implied?.has(closer) !== true) children.push(token(closer, known + delta));
           complete = true;
         } else if (cursor.gotoNextSibling()) {
           // A comma behind the last child is one of the node around.
@@ -161,6 +171,10 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
       const closed = parent;
       stack.pop();
       parent = stack[stack.length - 1];
+      if (children.length > begin) closed.children = children.slice(begin);
+      children.length = begin;
+      begins.pop();
+      begin = begins[begins.length - 1] ?? 0;
       if (closed.info.hidesTokens) at = closed.end - delta;
       else closed.end = at + delta;
       if (parent === undefined) {
@@ -174,10 +188,10 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
 
 const COMMA = 44;
 
-function fieldIn(parent: OpenNode, named: boolean, cursor: TreeCursor): string | null {
-  const { info, children } = parent;
+/** The field of the child at a position. */
+function fieldIn({ info }: OpenNode, position: number, named: boolean, cursor: TreeCursor): string | null {
   if (!named || info.plain) return null;
-  return info.shape === null ? fieldOf(cursor) : info.shape[children.length] ?? null;
+  return info.shape === null ? fieldOf(cursor) : info.shape[position] ?? null;
 }
 
 /** A closing token that the cursor did not have to visit. */

@@ -10,9 +10,11 @@ import { UNKNOWN, isArithmetic, stripReference } from './types.js';
 
 /** Where a declaration's words put its variables. */
 function spaceOf(ctx: Lowering, node: Cst, from: number, specifiers: Specifiers): Space | null {
-  const names = new Set(specifiers.attributes);
   const end = fieldChild(node, 'declarator')?.start ?? node.end;
-  for (const note of ctx.notesBetween(Math.min(from, node.start), end)) {
+  const notes = ctx.notesBetween(Math.min(from, node.start), end);
+  if (notes.length === 0 && specifiers.attributes.size === 0) return null;
+  const names = new Set(specifiers.attributes);
+  for (const note of notes) {
     if (note.kind === 'qualifier') names.add(note.name);
     else if (note.kind === 'macro') for (const meaning of note.standsFor) names.add(meaning.name);
   }
@@ -262,7 +264,7 @@ export function lowerUsing(ctx: Lowering, node: Cst): void {
   if (target === undefined) return;
   if (node.children.some((child) => child.type === 'namespace')) {
     const path = pathOf(ctx, ctx.slice(target));
-    if (path !== null && !ctx.scope.usings.includes(path)) ctx.scope.usings.push(path);
+    if (path !== null && !ctx.scope.usings.includes(path)) ctx.scope.use(path);
     return;
   }
   if (target.type !== 'qualified_identifier') return;

@@ -147,6 +147,12 @@ function classOf(type: Type): RecordDecl | null {
   return t.decl;
 }
 
+/** Objects and enumerators; asked of every operator, nearly all of which work on numbers. */
+function mayBeOverloaded(type: Type): boolean {
+  const { kind } = stripReference(type);
+  return kind === 'enum' || (kind === 'record' && classOf(type) !== null);
+}
+
 /**
  * A call of an overloaded operator, or null if the operator is a built-in one. With a class operand and no operator in sight the
  * callee is unknown: what it reads and writes is not to be guessed. Plain assignment of objects stays an assignment.
@@ -154,9 +160,8 @@ function classOf(type: Type): RecordDecl | null {
 export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, args: readonly Expr[]): CallExpr | null {
   const [first] = args;
   if (first === undefined || op === ',') return null;
+  if (!args.some((arg) => mayBeOverloaded(arg.type))) return null;
   const classes = args.map((arg) => classOf(arg.type));
-  const enums = args.some((arg) => stripReference(arg.type).kind === 'enum');
-  if (!enums && classes.every((c) => c === null)) return null;
   const name = `operator${op}`;
   const owner = classes[0] ?? null;
   const span = ctx.span(node);

@@ -25,18 +25,27 @@ export interface Specifiers {
   readonly declared: readonly (RecordDecl | EnumDecl)[];
 }
 
+/** Most declarations have none: it is never added to. */
+const NO_WORDS = new Set<string>();
+
 /** Everything before the declarators of a declaration, parameter, field or function. */
 export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
-  const words = new Set<string>();
-  const attributes = new Set<string>();
+  let words = NO_WORDS;
+  let attributes = NO_WORDS;
+  const add = (word: string): void => {
+    if (words === NO_WORDS) words = new Set();
+    words.add(word);
+  };
   const declared: (RecordDecl | EnumDecl)[] = [];
   let typeNode: Cst | null = null;
   for (const child of node.children) {
     if (child.field === 'type') typeNode = child;
-    else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') words.add(ctx.slice(child));
-    else if (child.type === 'attribute_declaration') collectAttributes(ctx, child, attributes);
-    else if (child.type === 'virtual') words.add('virtual');
-    else if (child.type === 'explicit_function_specifier') words.add('explicit');
+    else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') add(ctx.slice(child));
+    else if (child.type === 'attribute_declaration') {
+      if (attributes === NO_WORDS) attributes = new Set();
+      collectAttributes(ctx, child, attributes);
+    } else if (child.type === 'virtual') add('virtual');
+    else if (child.type === 'explicit_function_specifier') add('explicit');
   }
   let type: Type = UNKNOWN;
   let auto = false;

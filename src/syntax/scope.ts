@@ -18,13 +18,17 @@ export type Found =
 
 export type ScopeKind = 'namespace' | 'record' | 'template' | 'function' | 'block';
 
-/** One level of names. */
+const NO_VALUES: ReadonlyMap<string, ValueDecl> = new Map();
+const NO_FUNCTIONS: ReadonlyMap<string, FunctionDecl[]> = new Map();
+const NO_TYPES: ReadonlyMap<string, TypeDecl> = new Map();
+const NO_USINGS: readonly string[] = [];
+
+/** One level of names. Most levels are blocks that declare little: tables are made when something is entered. */
 export class Scope {
-  readonly values = new Map<string, ValueDecl>();
-  readonly functions = new Map<string, FunctionDecl[]>();
-  readonly types = new Map<string, TypeDecl>();
-  /** Paths of namespaces named by using-directives at this level. */
-  readonly usings: string[] = [];
+  #values: Map<string, ValueDecl> | null = null;
+  #functions: Map<string, FunctionDecl[]> | null = null;
+  #types: Map<string, TypeDecl> | null = null;
+  #usings: string[] | null = null;
 
   constructor(
     readonly kind: ScopeKind,
@@ -34,12 +38,34 @@ export class Scope {
     readonly record: RecordDecl | null,
   ) {}
 
+  get values(): ReadonlyMap<string, ValueDecl> {
+    return this.#values ?? NO_VALUES;
+  }
+
+  get functions(): ReadonlyMap<string, readonly FunctionDecl[]> {
+    return this.#functions ?? NO_FUNCTIONS;
+  }
+
+  get types(): ReadonlyMap<string, TypeDecl> {
+    return this.#types ?? NO_TYPES;
+  }
+
+  /** Paths of namespaces named by using-directives at this level. */
+  get usings(): readonly string[] {
+    return this.#usings ?? NO_USINGS;
+  }
+
+  use(path: string): void {
+    (this.#usings ??= []).push(path);
+  }
+
   declare(decl: Decl): void {
     if (decl.name === '') return;
     switch (decl.kind) {
       case 'function': {
-        const overloads = this.functions.get(decl.name);
-        if (overloads === undefined) this.functions.set(decl.name, [decl]);
+        this.#functions ??= new Map<string, FunctionDecl[]>();
+        const overloads = this.#functions.get(decl.name);
+        if (overloads === undefined) this.#functions.set(decl.name, [decl]);
         else overloads.push(decl);
         break;
       }
@@ -47,19 +73,27 @@ export class Scope {
         const known = this.types.get(decl.name);
         // A forward declaration after the definition names the same type.
         if (known?.kind === 'record' && known.complete && !decl.complete) break;
-        this.types.set(decl.name, decl);
+        this.#declareType(decl);
         break;
       }
       case 'enum': case 'typedef':
-        this.types.set(decl.name, decl);
+        this.#declareType(decl);
         break;
       case 'template-parameter':
-        if (decl.sort === 'value') this.values.set(decl.name, decl);
-        else this.types.set(decl.name, decl);
+        if (decl.sort === 'value') this.#declareValue(decl);
+        else this.#declareType(decl);
         break;
       default:
-        this.values.set(decl.name, decl);
+        this.#declareValue(decl);
     }
+  }
+
+  #declareValue(decl: ValueDecl): void {
+    (this.#values ??= new Map<string, ValueDecl>()).set(decl.name, decl);
+  }
+
+  #declareType(decl: TypeDecl): void {
+    (this.#types ??= new Map<string, TypeDecl>()).set(decl.name, decl);
   }
 }
 

@@ -23,6 +23,8 @@ export interface Spot {
   readonly sets: ArrivalSets;
   readonly frame: Frame;
   readonly outer: Spot | null;
+  /** False if nothing here can lead to shared memory: neither this function nor one that called it names any. */
+  readonly shared: boolean;
 }
 
 interface EventBase { readonly spot: Spot; readonly order: number }
@@ -81,18 +83,30 @@ export function concerns(fn: FunctionDecl, program: Program): boolean {
       return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
     }
     return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
-  }) || (fn.body !== null && touchesShared(fn.body));
+  }) || namesShared(fn) || (fn.body !== null && holds(fn.body, (node) => node.kind === 'asm' && asmMeaning(node.text).collective));
   concerned.set(fn, answer);
   return answer;
 }
 
-function touchesShared(body: Node): boolean {
+const naming = new WeakMap<FunctionDecl, boolean>();
+
+/** Does the body name a `__shared__` variable? */
+function namesShared(fn: FunctionDecl): boolean {
+  let names = naming.get(fn);
+  if (names === undefined) naming.set(fn, names = fn.body !== null && holds(fn.body, isShared));
+  return names;
+}
+
+function isShared(node: Node): boolean {
+  return node.kind === 'ref' && node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared';
+}
+
+function holds(body: Node, wanted: (node: Node) => boolean): boolean {
   let found = false;
   const visit = (node: Node): void => {
     if (found) return;
-    if (node.kind === 'ref' && node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') { found = true; return; }
-    if (node.kind === 'asm' && asmMeaning(node.text).collective) { found = true; return; }
-    forEachChild(node, visit);
+    if (wanted(node)) found = true;
+    else forEachChild(node, visit);
   };
   visit(body);
   return found;
@@ -101,7 +115,7 @@ function touchesShared(body: Node): boolean {
 /** The kernel unfolded; null if it holds nothing that hazards are about. */
 export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null {
   if (facts.function.body === null || !concerns(facts.function, facts.program)) return null;
-  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null };
+  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function) };
   const builder = new Builder();
   builder.enter(kernel, 0);
   return {
@@ -115,11 +129,16 @@ class Builder {
   readonly spots: Spot[] = [];
   readonly escaped = new Set<VariableDecl>();
   complete = true;
+  /** Visits a part of the function that is being unfolded. */
+  private read: (node: Node) => void = () => undefined;
 
   enter(spot: Spot, depth: number): void {
     this.spots.push(spot);
     const body = spot.facts.function.body;
+    const { read } = this;
+    this.read = (node) => { this.visit(node, spot, depth, 'read'); };
     if (body !== null) this.visit(body, spot, depth, 'read');
+    this.read = read;
   }
 
   private add(event: Omit<Collective, 'order'> | Omit<Access, 'order'> | Omit<Unknown, 'order'> | Omit<LoopMark, 'order'>): void {
@@ -162,7 +181,7 @@ class Builder {
         return;
       default:
     }
-    forEachChild(node, (child) => this.visit(child, spot, depth, 'read'));
+    forEachChild(node, this.read);
   }
 
   /** An lvalue: an access if it is in shared memory; subscripts are read in any case. */
@@ -234,7 +253,7 @@ class Builder {
       if (depth >= MAX_DEPTH || isOpen(spot, target)) { this.complete = false; continue; }
       const facts = spot.facts.callee(node, target);
       const frame: Frame = { facts, call: node, outer: spot.frame };
-      this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot }, depth + 1);
+      this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target) }, depth + 1);
     }
   }
 

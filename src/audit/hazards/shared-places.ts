@@ -27,21 +27,20 @@ export interface SharedPlace {
 const MAX_DEPTH = 24;
 
 export function sharedPlace(expr: Expr, spot: Spot): SharedPlace | null {
-  return resolve(expr, spot, 0);
+  return spot.shared ? resolve(expr, spot, 0) : null;
 }
 
 function resolve(written: Expr, spot: Spot, depth: number): SharedPlace | null {
   if (depth > MAX_DEPTH) return null;
   const expr = strip(written);
-  const below = (inner: Expr): SharedPlace | null => resolve(inner, spot, depth + 1);
   switch (expr.kind) {
     case 'ref': return name(expr, spot, depth);
     case 'index': {
-      const base = below(expr.base);
+      const base = resolve(expr.base, spot, depth + 1);
       return base === null ? null : subscript(base, { expr: expr.index, spot }, expr.type);
     }
     case 'unary': {
-      const base = expr.op === '*' || expr.op === '&' ? below(expr.operand) : null;
+      const base = expr.op === '*' || expr.op === '&' ? resolve(expr.operand, spot, depth + 1) : null;
       if (base === null) return null;
       if (expr.op === '&') return { ...base, pointer: true };
       // The array itself: `*s` is its first element.
@@ -49,18 +48,18 @@ function resolve(written: Expr, spot: Spot, depth: number): SharedPlace | null {
       return { ...base, pointer: false, volatile: base.volatile || expr.type.volatile === true };
     }
     case 'member': {
-      const base = below(expr.object);
+      const base = resolve(expr.object, spot, depth + 1);
       return base === null ? null : { ...base, fields: `${base.fields}.${expr.name}`, dims: [...base.dims, []], pointer: false };
     }
     case 'binary': {
       if (expr.op !== '+') return null;
-      const left = isAddress(expr.left) ? below(expr.left) : null;
+      const left = isAddress(expr.left) ? resolve(expr.left, spot, depth + 1) : null;
       if (left !== null) return offset(left, { expr: expr.right, spot });
-      const right = isAddress(expr.right) ? below(expr.right) : null;
+      const right = isAddress(expr.right) ? resolve(expr.right, spot, depth + 1) : null;
       return right === null ? null : offset(right, { expr: expr.left, spot });
     }
     case 'cast': {
-      const base = below(expr.operand);
+      const base = resolve(expr.operand, spot, depth + 1);
       if (base === null || (expr.type.kind !== 'pointer' && expr.type.kind !== 'reference')) return null;
       return { ...base, exact: base.exact && sameElement(expr.type, expr.operand.type), volatile: base.volatile || expr.type.to.volatile === true };
     }
