@@ -30,6 +30,8 @@ describe('what the parser need not read', () => {
   test('members and namespaces are looked into, blocks and lambdas at namespace level are not', () => {
     const member = 'namespace n { struct S { void f() const { int a = 1; a += 2; } int g; }; }';
     expect(blanked(member).text.replace(/ +/g, ' ')).toBe('namespace n { struct S { void f() const { } int g; }; }');
+    const operators = 'S operator+(S a, S b) { int c = a; c += b; } struct T { int &operator[](int i) const { int a = i; a += 2; } void operator()(int i) { int a = i; a += 2; } };';
+    expect(blanked(operators).text.replace(/ +/g, ' ')).toBe('S operator+(S a, S b) { } struct T { int &operator[](int i) const { } void operator()(int i) { } };');
     const lambda = 'auto f = [](int n) { int a = n; a += 2; return a; };';
     expect(blanked(lambda).text).toBe(lambda);
   });

@@ -59,8 +59,8 @@ function headOf(stream: Stream, open: number): number {
   let at = stream.previous(open);
   while (tokens.is(at, 'const') || tokens.is(at, 'noexcept') || tokens.is(at, 'override')) at = stream.previous(at);
   if (!tokens.is(at, ')')) return -1;
-  const name = stream.previous(stream.match(at));
-  if (!tokens.isIdentifier(name)) return -1;
+  const name = nameBefore(stream, stream.match(at));
+  if (name < 0) return -1;
   let first = name;
   for (at = name; at >= 0; at = stream.previous(at)) {
     if (tokens.is(at, ')') || tokens.is(at, ']')) {
@@ -75,6 +75,16 @@ function headOf(stream: Stream, open: number): number {
     first = at;
   }
   return first;
+}
+
+/** The name before a parameter list, `operator` for `operator+`; -1 if there is none. */
+function nameBefore(stream: Stream, open: number): number {
+  const { tokens } = stream;
+  let at = stream.previous(open);
+  if (tokens.isIdentifier(at)) return at;
+  // `operator new[]` has the longest tail.
+  for (let steps = 0; steps < 4 && at >= 0; steps++, at = stream.previous(at)) if (tokens.is(at, 'operator')) return at;
+  return -1;
 }
 
 /** No conditional group reaches into the range or out of it. */
