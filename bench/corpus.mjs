@@ -77,14 +77,13 @@ show('branches', count(kernels.flatMap((k) => k.branches), (b) => b.class));
 show('hazards', count(kernels.flatMap((k) => k.hazards), (h) => `${h.severity} ${h.id}`));
 
 // ---------------------------------------------------------------------------------------------------------------- apply
-const names = options.transforms.split(',');
 // Edits that are legal and do not pay must hold too.
 const losing = options['even-if-it-loses'] ? ['--even-if-it-loses'] : [];
 const applied = await divmod(['apply', '--transform', options.transforms, ...losing, '--write', '--allow-dirty'], after);
 const edits = applied.report.edits;
 show('apply', `exit ${applied.code}; ${applied.seconds.toFixed(1)} s`);
-for (const name of names) {
-  const own = edits.filter((e) => e.transform.split(':')[0] === name);
+for (const name of new Set(edits.map((e) => e.transform))) {
+  const own = edits.filter((e) => e.transform === name);
   show(`${name}`, count(own, (e) => e.status));
   show(`${name} refusals by obligation`, count(own.filter((e) => e.status === 'refused'), (e) => e.obligations.filter((o) => o.status === 'refuted' || o.status === 'unknown').map((o) => o.id)));
 }
