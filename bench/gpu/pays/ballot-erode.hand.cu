@@ -1,0 +1,95 @@
+// ballot-erode.cu restructured by hand.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                                              \
+    do {                                                                                         \
+        const cudaError_t status = (call);                                                       \
+        if (status != cudaSuccess) {                                                             \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+            std::exit(1);                                                                        \
+        }                                                                                        \
+    } while (0)
+
+__global__ void erode(const float *__restrict__ in, float *__restrict__ out, int w, int h)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    const int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h)
+        return;
+    float low = in[y * w + x];
+    if (__all_sync(0xffffffffu, x >= 3 && x < w - 3 && y >= 3 && y < h - 3)) {
+#pragma unroll
+        for (int j = -3; j <= 3; j++)
+#pragma unroll
+            for (int i = -3; i <= 3; i++)
+                low = fminf(low, in[(y + j) * w + x + i]);
+    } else {
+        for (int j = max(y - 3, 0); j <= min(y + 3, h - 1); j++)
+            for (int i = max(x - 3, 0); i <= min(x + 3, w - 1); i++)
+                low = fminf(low, in[j * w + i]);
+    }
+    out[y * w + x] = low;
+}
+
+void run(const float *in, float *out, int w, int h, cudaStream_t stream)
+{
+    const dim3 block(32, 8);
+    erode<<<dim3((w + 31) / 32, (h + 7) / 8), block, 0, stream>>>(in, out, w, h);
+    CHECK(cudaGetLastError());
+}
+
+int main(int argc, char **argv)
+{
+    const bool small = argc > 2 && std::strcmp(argv[2], "small") == 0;
+    const int w = small ? 131 : 4096, h = small ? 77 : 4096;
+    const size_t count = (size_t)w * h, results = count;
+    std::vector<float> in(count);
+    unsigned state = 12345u;
+    for (size_t i = 0; i < count; ++i) {
+        state = state * 1664525u + 1013904223u;
+        in[i] = (float)(state >> 8) / (float)(1 << 24);
+    }
+    float *d_in, *d_out;
+    CHECK(cudaMalloc(&d_in, count * sizeof(float)));
+    CHECK(cudaMalloc(&d_out, results * sizeof(float)));
+    CHECK(cudaMemcpy(d_in, in.data(), count * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(d_out, 0, results * sizeof(float)));
+    if (!small) {
+        for (int k = 0; k < 3; ++k)
+            run(d_in, d_out, w, h, 0);
+        CHECK(cudaDeviceSynchronize());
+        const int rounds = 15;
+        std::vector<cudaEvent_t> begin(rounds), end(rounds);
+        std::vector<float> times(rounds);
+        for (int k = 0; k < rounds; ++k) {
+            CHECK(cudaEventCreate(&begin[k]));
+            CHECK(cudaEventCreate(&end[k]));
+        }
+        for (int k = 0; k < rounds; ++k) {
+            CHECK(cudaEventRecord(begin[k], 0));
+            run(d_in, d_out, w, h, 0);
+            CHECK(cudaEventRecord(end[k], 0));
+        }
+        CHECK(cudaDeviceSynchronize());
+        for (int k = 0; k < rounds; ++k)
+            CHECK(cudaEventElapsedTime(&times[k], begin[k], end[k]));
+        std::sort(times.begin(), times.end());
+        std::printf("time_us=%.3f\n", times[rounds / 2] * 1000.0f);
+    }
+
+    CHECK(cudaMemset(d_out, 0, results * sizeof(float)));
+    run(d_in, d_out, w, h, 0);
+    std::vector<float> out(results);
+    CHECK(cudaMemcpy(out.data(), d_out, results * sizeof(float), cudaMemcpyDeviceToHost));
+    FILE *file = argc > 1 ? std::fopen(argv[1], "wb") : nullptr;
+    if (file != nullptr) {
+        std::fwrite(out.data(), sizeof(float), results, file);
+        std::fclose(file);
+    }
+    return 0;
+}
