@@ -91,16 +91,21 @@ export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExp
   return solved;
 }
 
+const NO_ROOTS: readonly Variable[] = [];
+
 /** Elements of the arguments of a call, as the callee's parameters get them. */
 export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): Entry {
-  const parameters: number[] = [];
   const count = Math.max(fn.parameters.length, call.arguments.length);
-  let roots: readonly Variable[] = [];
+  const parameters = new Array<number>(count).fill(UNKNOWN);
+  let roots = NO_ROOTS;
   let shared = false;
   for (let i = 0; i < count; i++) {
     const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
     const argument = call.arguments[i];
-    if (argument === undefined) { parameters.push(parameter === undefined || parameter.default === null ? UNKNOWN : defaultTaint(parameter.default)); continue; }
+    if (argument === undefined) {
+      if (parameter !== undefined && parameter.default !== null) parameters[i] = defaultTaint(parameter.default);
+      continue;
+    }
     if (parameter !== undefined && byReference(parameter)) {
       const root = rootOf(argument);
       if (root !== null) {
@@ -108,14 +113,14 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
         if (roots.includes(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
         roots = [...roots, root.decl];
       }
-      parameters.push(referenceTaint(argument, state));
-    } else parameters.push(parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state));
+      parameters[i] = referenceTaint(argument, state);
+    } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
   if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
-  if (shared) for (let i = 0; i < parameters.length; i++) parameters[i] = UNKNOWN;
+  if (shared) parameters.fill(UNKNOWN);
   return { parameters, self, arrival: state.arrivalAt(call) };
 }
 

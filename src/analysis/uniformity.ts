@@ -41,8 +41,11 @@ export interface Entry {
 
 export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT };
 
-export function entryKey(entry: Entry): string {
-  return `${entry.parameters.join(',')};${entry.self};${entry.arrival & SCOPE_BITS}`;
+/** Is what a callee sees of two calls the same? Of the arrival only the scope matters to its solution. */
+export function sameEntry(a: Entry, b: Entry): boolean {
+  if (a.self !== b.self || (a.arrival & SCOPE_BITS) !== (b.arrival & SCOPE_BITS) || a.parameters.length !== b.parameters.length) return false;
+  for (let i = 0; i < a.parameters.length; i++) if (a.parameters[i] !== b.parameters[i]) return false;
+  return true;
 }
 
 export class Uniformity {

@@ -4,7 +4,7 @@
 import type { Env } from './env.js';
 import type { BlockFact } from './facts.js';
 import { CONSTANT, GEOMETRY, ON_BLOCK, WARP, BLOCK, GRID } from './taint.js';
-import { Uniformity, entryKey, type Entry } from './uniformity.js';
+import { Uniformity, sameEntry, type Entry } from './uniformity.js';
 import { storesOfCall } from './uniformity-calls.js';
 import type { CallExpr, CoordinateExpr, FunctionDecl } from '../syntax/tree.js';
 
@@ -14,7 +14,7 @@ const MAX_ENTRIES = 64;
 const MAX_DEPTH = 24;
 
 export class World {
-  private readonly solved = new Map<FunctionDecl, Map<string, Uniformity>>();
+  private readonly solved = new Map<FunctionDecl, Uniformity[]>();
   private readonly open = new Set<FunctionDecl>();
   private known: BlockFact | null = null;
   private coordinates: readonly [number, number, number] | null = null;
@@ -36,11 +36,10 @@ export class World {
   solve(fn: FunctionDecl, entry: Entry): Uniformity | null {
     if (fn.body === null) return null;
     let known = this.solved.get(fn);
-    if (known === undefined) this.solved.set(fn, known = new Map());
-    const key = entryKey(entry);
-    const found = known.get(key);
+    if (known === undefined) this.solved.set(fn, known = []);
+    const found = known.find((state) => sameEntry(state.entry, entry));
     if (found !== undefined) return this.open.has(fn) ? null : found;
-    if (this.open.has(fn) || this.open.size >= MAX_DEPTH || known.size >= MAX_ENTRIES) return null;
+    if (this.open.has(fn) || this.open.size >= MAX_DEPTH || known.length >= MAX_ENTRIES) return null;
     const env = this.envOf(fn);
     if (env === null) return null;
     this.open.add(fn);
@@ -50,7 +49,7 @@ export class World {
     } finally {
       this.open.delete(fn);
     }
-    known.set(key, made);
+    known.push(made);
     return made;
   }
 

@@ -26,26 +26,25 @@ export interface Specifiers {
 }
 
 /** Most declarations have none: it is never added to. */
-const NO_WORDS = new Set<string>();
+const NO_WORDS: ReadonlySet<string> = new Set();
+
+function withWord(words: ReadonlySet<string>, word: string): ReadonlySet<string> {
+  return words === NO_WORDS ? new Set([word]) : new Set([...words, word]);
+}
 
 /** Everything before the declarators of a declaration, parameter, field or function. */
 export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
   let words = NO_WORDS;
   let attributes = NO_WORDS;
-  const add = (word: string): void => {
-    if (words === NO_WORDS) words = new Set();
-    words.add(word);
-  };
   const declared: (RecordDecl | EnumDecl)[] = [];
   let typeNode: Cst | null = null;
   for (const child of node.children) {
     if (child.field === 'type') typeNode = child;
-    else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') add(ctx.slice(child));
+    else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') words = withWord(words, ctx.slice(child));
     else if (child.type === 'attribute_declaration') {
-      if (attributes === NO_WORDS) attributes = new Set();
-      collectAttributes(ctx, child, attributes);
-    } else if (child.type === 'virtual') add('virtual');
-    else if (child.type === 'explicit_function_specifier') add('explicit');
+      for (const attribute of ctx.slice(child).slice(2, -2).split(',')) attributes = withWord(attributes, attribute.replace(/\(.*/s, '').trim());
+    } else if (child.type === 'virtual') words = withWord(words, 'virtual');
+    else if (child.type === 'explicit_function_specifier') words = withWord(words, 'explicit');
   }
   let type: Type = UNKNOWN;
   let auto = false;
@@ -72,10 +71,6 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
   }
   type = qualify(type, { const: words.has('const') || words.has('constexpr'), volatile: words.has('volatile') });
   return { type, auto, words, attributes, declared };
-}
-
-function collectAttributes(ctx: Lowering, node: Cst, into: Set<string>): void {
-  for (const attribute of ctx.slice(node).slice(2, -2).split(',')) into.add(attribute.replace(/\(.*/s, '').trim());
 }
 
 /** A type specifier by itself. */

@@ -62,17 +62,22 @@ class Marks {
   }
 }
 
+/** Where words begin that begin with `start`. */
+function wordsFrom(text: string, start: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) if (at === 0 || !/\w/.test(text.charAt(at - 1))) found.push(at);
+  return found;
+}
+
 /**
  * Chooses what to parse and copy. The bodies of long host functions without launches and long initialiser lists are left out for
  * good. What is worth lowering is read with the file, or only when it is asked for: small host functions, and in files that are not read `whole` (headers)
  * every function that launches nothing. `launchNames` are macros that hold a launch.
  */
 export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[], whole: boolean): Selection {
-  const words = ['cudaLaunch', ...launchNames];
-  const pattern = new RegExp(`\\b(?:${words.map((w) => w.replace(/\W/g, '\\$&')).join('|')})`, 'g');
   const launches = new Marks([
     ...overlay.notes.flatMap((note) => (note.kind === 'launch' ? [note.span.start] : [])),
-    ...[...overlay.text.matchAll(pattern)].map((match) => match.index),
+    ...['cudaLaunch', ...launchNames].flatMap((word) => wordsFrom(overlay.text, word)),
   ]);
   const device = new Marks(overlay.notes.filter(isDeviceNote).map((note) => note.span.start));
   const conditionals = new Marks(source.directives.flatMap((directive) => (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef' ? [directive.start] : [])));
