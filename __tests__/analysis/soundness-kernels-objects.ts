@@ -71,6 +71,10 @@ int e = 3, f = 3; int &q = *(n < 2000 ? &e : &f); set(q); if (e > 5) out[2] = 1;
     *model(t) { for (let i = 0; i < 6; i += 2) { t.c(i, t.g.n < 2000); t.c(i + 1, t.x > 5); } },
   },
   {
+    name: 'elements written through the reference of a range', source: 'int a[2] = {1, 2}; for (int &e : a) e = threadIdx.x; if (a[1] > 5) out[0] = 1; for (auto &e : a) e++; if (a[0] > 5) out[1] = 1;', never: [0, 1],
+    *model(t) { t.c(0, t.x > 5); t.c(1, t.x + 1 > 5); },
+  },
+  {
     name: 'one of two variables, by reference', source: '__device__ void set(int &r) { r = threadIdx.x; }\n---\nint c = 3, d = 4; set(n == 3 ? c : d); if (c > 5) out[0] = 1; if (d > 5) out[1] = 1;', never: [1, 2],
     *model(t) { t.c(0, t.g.n === 3); t.c(1, t.g.n === 3 ? t.x > 5 : false); t.c(2, t.g.n === 3 ? false : t.x > 5); },
   },

@@ -230,7 +230,10 @@ class Builder extends DefUseExpressions {
   private rangeVariable(node: Loop & { kind: 'range-for' }): void {
     const decl = variableOf(node.variable);
     if (decl === null) return;
-    if (rootOf(node.range) !== null && node.variable.type.kind !== 'reference') this.declareAs(decl, { kind: 'declaration', decl: node.variable, init: node.range });
+    const range = rootOf(node.range);
+    // Through a reference to the elements the body may write them.
+    if (range !== null && node.variable.type.kind === 'reference' && node.variable.type.to.const !== true) this.unknownTo(range, node, `elements are written through \`${node.variable.name}\``);
+    if (range !== null && node.variable.type.kind !== 'reference') this.declareAs(decl, { kind: 'declaration', decl: node.variable, init: node.range });
     else this.declareAs(decl, { kind: 'unknown', decl, node, why: `elements of a range in \`${node.variable.name}\``, previous: -1 });
   }
 

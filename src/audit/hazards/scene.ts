@@ -13,7 +13,7 @@ import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.
 import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
 import { indexFunction } from '../../analysis/function-index.js';
 import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, VariableDecl } from '../../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, Type, VariableDecl } from '../../syntax/tree.js';
 import type { Frame } from '../frame.js';
 import { sharedPlace, type SharedPlace } from './shared-places.js';
 
@@ -164,6 +164,7 @@ class Builder {
       case 'asm': this.asm(node, spot, depth); return;
       case 'opaque': this.add({ kind: 'unknown', node, spot }); this.complete = false; return;
       case 'lambda': this.lambda(node, spot); return;
+      case 'construct': case 'init-list': this.made(node, spot, depth); return;
       case 'goto': this.complete = false; return;
       case 'paren': this.visit(node.inner, spot, depth, mode); return;
       case 'macro': this.visit(node.expanded, spot, depth, mode); return;
@@ -174,6 +175,7 @@ class Builder {
       case 'ref': case 'index': case 'member': this.lvalue(node, spot, depth, mode); return;
       case 'declare':
         for (const variable of node.variables) {
+          this.special(variable.type, node, spot);
           if (variable.init === null) continue;
           const bound = variable.type.kind === 'reference' || variable.type.kind === 'pointer';
           this.visit(variable.init, spot, depth, bound ? 'address' : 'read');
@@ -255,6 +257,26 @@ class Builder {
       const frame: Frame = { facts, call: node, outer: spot.frame };
       this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target) }, depth + 1);
     }
+  }
+
+  /** Constructors are not entered: what they are given may be touched. */
+  private made(node: Expr & { readonly kind: 'construct' | 'init-list' }, spot: Spot, depth: number): void {
+    for (const argument of node.kind === 'construct' ? node.arguments : node.elements) {
+      this.visit(argument, spot, depth, isPointer(argument) ? 'address' : 'read');
+      if (node.type.kind === 'record' || node.type.kind === 'unknown') this.escape(argument, spot);
+    }
+    this.special(node.type, node, spot);
+  }
+
+  /** Constructors and destructors that take several threads, or touch shared memory by name. */
+  private special(made: Type, node: Node, spot: Spot): void {
+    let type = made;
+    while (type.kind === 'array') type = type.of;
+    if (type.kind !== 'record' || type.decl.vector !== null) return;
+    const { name, methods } = type.decl;
+    if (!methods.some((method) => (method.name === name || method.name.startsWith('~')) && concerns(method, spot.facts.program))) return;
+    this.add({ kind: 'unknown', node, spot });
+    this.complete = false;
   }
 
   private asm(node: AsmStmt, spot: Spot, depth: number): void {
