@@ -12,11 +12,11 @@ const kernel = (name: string): string => `__global__ void ${name}(float *a, cons
 }
 `;
 
-interface Branch { readonly line: number; readonly class: string; readonly scope: string; readonly id: string; readonly condition: string }
+interface Branch { readonly advice: string; readonly ignored?: boolean; readonly line: number; readonly class: string; readonly scope: string; readonly id: string; readonly condition: string }
 interface AuditJson {
   readonly tool: string;
   readonly schema: number;
-  readonly files: readonly { readonly path: string; readonly status: string; readonly kernels: readonly { readonly name: string; readonly branches: readonly Branch[]; readonly hazards: readonly unknown[] }[] }[];
+  readonly files: readonly { readonly path: string; readonly status: string; readonly kernels: readonly { readonly name: string; readonly branches: readonly Branch[]; readonly hazards: readonly { readonly id: string; readonly ignored?: boolean }[] }[] }[];
   readonly summary: { readonly branches: number };
 }
 
@@ -100,6 +100,24 @@ describe('audit', () => {
     expect(divmod(['audit', '--fail-on', 'data', 'plain.cu'], { cwd }).code).toBe(0);
     writeFileSync(join(cwd, 'old.json'), divmod(['audit', '--format', 'json', 'k.cu'], { cwd }).stdout);
     expect(divmod(['audit', '--fail-on', 'data', '--baseline', 'old.json', 'k.cu'], { cwd }).code).toBe(0);
+  });
+
+  test('// divmod: ignore keeps a finding in the list and fails nothing', () => {
+    const barrier = '__global__ void k(int *a, int n) {\n  if (threadIdx.x < n)\n    __syncthreads();MARK\n  if (a[threadIdx.x] > 0)HERE\n    a[threadIdx.x] = 1;\n}\n';
+    const cwd = folderWith({ 'k.cu': barrier.replace('MARK', '').replace('HERE', ''), 'i.cu': barrier.replace('MARK', ' // divmod: ignore').replace('HERE', ' // divmod: ignore') });
+    for (const word of ['barrier-divergent', 'data']) {
+      expect(divmod(['audit', '--fail-on', word, 'k.cu'], { cwd }).code).toBe(1);
+      expect(divmod(['audit', '--fail-on', word, 'i.cu'], { cwd }).code).toBe(0);
+    }
+    const [kernel] = audit(['i.cu'], cwd).files[0]?.kernels ?? [];
+    expect(kernel?.hazards.map(({ id, ignored }) => [id, ignored])).toEqual([['barrier-divergent', true]]);
+    expect(kernel?.branches.map((branch) => [branch.class, branch.advice, branch.ignored])).toContainEqual(['data', 'leave', true]);
+    expect(divmod(['audit', 'i.cu'], { cwd }).stdout).toContain('(ignored by the source)');
+  });
+
+  test('single bits of an index are no boundary', () => {
+    const cwd = folderWith({ 'k.cu': '__global__ void k(int *a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if ((i & 1) < n) a[i] = 1; if (i < n) a[i] = 2; }\n' });
+    expect(audit(['k.cu'], cwd).files[0]?.kernels[0]?.branches.map((branch) => branch.class)).toEqual(['geometry', 'boundary']);
   });
 
   test('--kernel takes globs', () => {

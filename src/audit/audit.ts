@@ -8,8 +8,9 @@ import { branchesOf } from '../analysis/branches.js';
 import { calleesOf } from '../analysis/call-sites.js';
 import type { Analysis, AnalysisOptions, BlockFact, BranchSite, Costs, FunctionFacts, Probabilities, Verdict } from '../analysis/facts.js';
 import { indexFunction } from '../analysis/function-index.js';
-import type { Problem } from '../source/types.js';
-import type { CallExpr, FunctionDecl, Unit } from '../syntax/tree.js';
+import { annotationValue } from '../analysis/annotations.js';
+import type { Problem, SourceFile } from '../source/types.js';
+import type { CallExpr, FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { adviseOn } from './advice.js';
 import { branchCost } from './branch-cost.js';
 import { Ids, normalised } from './branch-id.js';
@@ -74,7 +75,7 @@ function auditKernel(kernel: FunctionDecl, unit: Unit, analysis: Analysis, optio
   walker.visit(kernelFrame(facts), 0);
   return {
     kernel, name: kernel.name, line: source.line(kernel.nameSpan.start), endLine: source.line(kernel.span.end), understood: kernel.understood,
-    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis),
+    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis).map((hazard) => marked(hazard, analysis.program)),
   };
 }
 
@@ -127,7 +128,8 @@ class Walker {
     const condition = source.text.slice(site.condition.span.start, site.condition.span.end);
     const divergence = divergenceOf(site, found, frame, { options: this.options.analysis ?? {}, probabilities: this.options.probabilities ?? null });
     const cost = branchCost(site, found, divergence, frame, this.options.costs ?? null);
-    const advice = adviseOn(site, found, divergence, cost, frame);
+    const ignored = isIgnored(source, position.line);
+    const advice = ignored ? IGNORED : adviseOn(site, found, divergence, cost, frame);
     const names = [facts.context.kernel?.name ?? facts.function.name, ...facts.context.path.map((step) => step.caller.name), facts.function.name, site.kind, normalised(condition)];
     const { verdict } = found;
     return {
@@ -141,7 +143,7 @@ class Walker {
       get because() { return verdict.because; },
       under: verdict.under,
       divergence: { rate: shorten(divergence.rate), p: shorten(divergence.p), origin: divergence.origin },
-      cost: cost.cost, advice: advice.advice,
+      cost: cost.cost, advice: advice.advice, ...(ignored ? { ignored } : {}),
       get reason() { return advice.reason(); },
       site, facts,
     };
@@ -180,4 +182,16 @@ function hasBranches(fn: FunctionDecl, facts: FunctionFacts): boolean {
 function isOpen(frame: Frame, callee: FunctionDecl): boolean {
   for (let here: Frame | null = frame; here !== null; here = here.outer) if (here.facts.function === callee) return true;
   return false;
+}
+
+const IGNORED = { advice: 'leave', reason: () => 'the source says // divmod: ignore' } as const;
+
+function isIgnored(source: SourceFile, line: number): boolean {
+  return annotationValue(source, line, 'ignore') !== undefined;
+}
+
+/** A hazard that the source asks to pass over stays in the list, and says so. */
+function marked(hazard: Hazard, program: Program): Hazard {
+  const source = [...program.units.values()].find((unit) => unit.source.path === hazard.path || unit.source.realPath === hazard.path)?.source;
+  return source !== undefined && source.text.includes('divmod:') && isIgnored(source, hazard.line) ? { ...hazard, ignored: true } : hazard;
 }

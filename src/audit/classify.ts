@@ -121,7 +121,7 @@ function comparison(expr: Expr & { readonly kind: 'binary' }, frame: Frame, pola
   if (left === right && (ofLeft.thread.size > 0) === (ofRight.thread.size > 0)) return [];
   const extent = leftIsIndex ? expr.right : expr.left;
   const sources = leftIsIndex ? ofLeft : ofRight;
-  if (sources.thread.size === 0) return [];
+  if (sources.thread.size === 0 || isPattern(leftIsIndex ? expr.left : expr.right, frame)) return [];
   const of = leftIsIndex ? ofRight : ofLeft;
   const covers = of.parameters.size > 0 || of.memory ? !of.other : sources.block && !of.other;
   if (!covers) return [];
@@ -130,6 +130,15 @@ function comparison(expr: Expr & { readonly kind: 'binary' }, frame: Frame, pola
   const lower = isSmallConstant(extent, frame);
   const upperHolds = leftIsIndex === less;
   return [{ index: leftIsIndex ? expr.left : expr.right, extent, frame, sources, insideWhenTrue: (lower ? !upperHolds : upperHolds) === polarity, inclusive: (expr.op === '<=' || expr.op === '>') === leftIsIndex, lower }];
+}
+
+/** `i & 1`: single bits of an index, which come again and again along it; no end of the work lies behind a comparison with them. */
+function isPattern(index: Expr, frame: Frame): boolean {
+  const expr = strip(index);
+  if (expr.kind === 'cast') return isPattern(expr.operand, frame);
+  if (expr.kind !== 'binary' || (expr.op !== '&' && expr.op !== '%')) return false;
+  const mask = frame.facts.constant(expr.right);
+  return mask !== null && mask > 0n && mask <= 2n;
 }
 
 /** Constants such as 0 and 1 are where an index space begins. */

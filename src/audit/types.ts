@@ -39,6 +39,8 @@ export interface BranchFinding {
     readonly executions?: number;
   };
   readonly advice: 'leave' | 'consider';
+  /** The source says `// divmod: ignore` at its line: it is listed, and fails nothing. */
+  readonly ignored?: true;
   readonly reason: string;
   /** Not part of the JSON. */
   readonly site: BranchSite;
@@ -56,6 +58,8 @@ export interface Hazard {
   readonly message: string;
   readonly because: readonly { readonly path: string; readonly line: number; readonly text: string }[];
   readonly repair: string;
+  /** The source says `// divmod: ignore` at its line: it is listed, and fails nothing. */
+  readonly ignored?: true;
 }
 
 export interface KernelAudit {

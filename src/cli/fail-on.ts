@@ -31,7 +31,7 @@ export function offends(files: readonly PlainFile[], words: readonly string[], k
   // A severity stands for itself and everything worse.
   const worst = Math.max(...SEVERITIES.map((severity, i) => (wanted.has(severity) ? i : -1)), wanted.has('hazard') ? SEVERITIES.length - 1 : -1);
   return files.some((file) => file.kernels.some((kernel) =>
-    kernel.branches.some((branch) => !(known?.has(branch.id) ?? false)
+    kernel.branches.some((branch) => branch.ignored !== true && !(known?.has(branch.id) ?? false)
       && (wanted.has(branch.class) || (wanted.has('divergent') && branch.class !== 'uniform' && branch.class !== 'unknown') || (wanted.has('consider') && branch.advice === 'consider')))
-    || kernel.hazards.some((hazard) => !(known?.has(`${hazard.id}\0${hazard.message}`) ?? false) && (wanted.has(hazard.id) || SEVERITIES.indexOf(hazard.severity) <= worst))));
+    || kernel.hazards.some((hazard) => hazard.ignored !== true && !(known?.has(`${hazard.id}\0${hazard.message}`) ?? false) && (wanted.has(hazard.id) || SEVERITIES.indexOf(hazard.severity) <= worst))));
 }

@@ -21,5 +21,6 @@ function plainBranch(branch: PlainBranch): PlainBranch {
   return {
     id, path, function: fn, via: branch.via.map((call) => ({ ...call })), line, column, endLine, kind, exits: [...branch.exits], condition, class: branch.class, scope,
     because: branch.because.map((step) => ({ ...step })), under: [...branch.under], divergence: { ...divergence }, cost: { ...cost, arms: cost.arms.map((arm) => ({ ...arm })) }, advice, reason,
+    ...(branch.ignored === undefined ? {} : { ignored: branch.ignored }),
   };
 }

@@ -23,7 +23,7 @@ function branchShown(branch: BranchFinding, shown: Shown): BranchFinding {
     get because() {
       return (because ??= branch.because.map((step) => ({ ...step, path: shown(step.path) })));
     },
-    under, divergence, cost, advice,
+    under, divergence, cost, advice, ...(branch.ignored === undefined ? {} : { ignored: branch.ignored }),
     get reason() {
       return branch.reason;
     },

@@ -18,14 +18,14 @@ function branchJson(branch: PlainBranch) {
       arms: cost.arms.map(({ label, instructions, share }) => ({ label, instructions, share })),
       overhead: cost.overhead, efficiency: cost.efficiency, lostSlots: cost.lostSlots, provider: cost.provider, predicated: cost.predicated,
     },
-    advice: branch.advice, reason: branch.reason,
+    advice: branch.advice, reason: branch.reason, ...(branch.ignored === undefined ? {} : { ignored: branch.ignored }),
   };
 }
 
 function hazardJson(hazard: Hazard) {
   return {
     id: hazard.id, path: hazard.path, line: hazard.line, column: hazard.column, severity: hazard.severity, message: hazard.message,
-    because: reasons(hazard.because), repair: hazard.repair,
+    because: reasons(hazard.because), repair: hazard.repair, ...(hazard.ignored === undefined ? {} : { ignored: hazard.ignored }),
   };
 }
 

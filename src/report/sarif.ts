@@ -58,6 +58,7 @@ export function auditSarif(version: string, files: readonly PlainFile[]): string
           ruleId: hazard.id, level: LEVEL[hazard.severity],
           message: { text: hazard.repair === '' ? hazard.message : `${hazard.message}. Repair: ${hazard.repair}` },
           locations: [location(hazard.path, hazard.line, hazard.column)],
+          ...(hazard.ignored === true ? { suppressions: [{ kind: 'inSource' }] } : {}),
           relatedLocations: hazard.because.map((reason, id) => ({ id, ...Object(location(reason.path, Math.max(1, reason.line))), message: { text: reason.text } })),
         });
       }

@@ -17,7 +17,7 @@ export function hazardsText(found: readonly Hazard[], path: string, said: Set<st
   const before = found.length - hazards.length;
   const groups = new Map<string, Hazard[]>();
   for (const hazard of hazards) {
-    const key = options.explain ? `${groups.size}` : `${hazard.id}\0${hazard.severity}\0${hazard.message}`;
+    const key = options.explain ? `${groups.size}` : `${hazard.id}\0${hazard.severity}\0${hazard.message}\0${hazard.ignored === true}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [hazard]);
     else group.push(hazard);
@@ -35,7 +35,7 @@ function groupText(group: readonly Hazard[], path: string, style: Style, options
   const [hazard, ...others] = group;
   if (hazard === undefined) return [];
   const paint = hazard.severity === 'error' ? style.red : hazard.severity === 'caution' ? style.yellow : style.dim;
-  const out = [`    ${style.bold(place(hazard, path).padStart(4))}  ${paint(hazard.severity)} ${hazard.id}: ${hazard.message}`];
+  const out = [`    ${style.bold(place(hazard, path).padStart(4))}  ${paint(hazard.severity)} ${hazard.id}: ${hazard.message}${hazard.ignored === true ? ` ${style.dim('(ignored by the source)')}` : ''}`];
   const code = options.lineOf(hazard.path, hazard.line);
   if (code !== null) out.push(`          ${style.dim('|')} ${clip(code)}`);
   const places = [...new Set(others.map((other) => place(other, path)))].filter((other) => other !== place(hazard, path));
