@@ -6,8 +6,9 @@
 import { Choices } from './choices.js';
 import type { GenerateContext } from './context.js';
 import { ELEMENTS, floatValue } from './expressions.js';
+import { heavyRegion } from './heavy.js';
 import {
-  block, geometricBranch, heavyRegion, invariantBranchLoop, roleBranch, specialIterationLoop, tileLoop, windowLoop, type Lines,
+  block, geometricBranch, invariantBranchLoop, roleBranch, specialIterationLoop, tileLoop, windowLoop, type Lines,
 } from './statements.js';
 import { guardedNest, rareBranchLoop } from './warp-shapes.js';
 

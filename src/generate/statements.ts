@@ -185,17 +185,6 @@ export function specialIterationLoop(c: GenerateContext): Lines {
   return [`${c.indent}for (int ${t} = 0; ${t} < ${bound}; ++${t}) {`, ...body, ...block({ ...inner, indent: c.indent + '    ' }, 1), `${c.indent}}`];
 }
 
-/** Expensive work for some lanes. */
-export function heavyRegion(c: GenerateContext): Lines {
-  const k = c.fresh('k');
-  const inner = deeper(c, { arrival: 'lanes' });
-  return [
-    `${c.indent}if (${c.choose.rarely(2) ? `i < n && ${dataCondition(c)}` : dataCondition(c)}) {`, `${inner.indent}float h = v;`,
-    `${inner.indent}for (int ${k} = 0; ${k} < ${c.choose.pick(['8', 'm', '(key[i] & 7) + 1'])}; ++${k})`, `${inner.indent}    h = h * 0.75f + sqrtf(fabsf(h) + ${floatValue(c, 1)});`,
-    `${inner.indent}${c.choose.pick(['acc = h;', 'acc += h;', 'out[i] = h;'])}`, ...(c.choose.rarely(2) ? [`${c.indent}} else {`, ...update(inner)] : []), `${c.indent}}`,
-  ];
-}
-
 /** A role that is known when the kernel is launched. */
 export function roleBranch(c: GenerateContext): Lines {
   const inner = deeper(c);
