@@ -1,11 +1,13 @@
 /**
- * What compact:block gains. Per warp of the light part, with C the cost of the heavy part, p the share of active lanes:
+ * What compact:block gains. Per warp, with C the cost of the heavy part and p the share of active lanes:
  *
- *     before   light + P·C               P = 1 − (1−p)^32: some lane of the warp is active
- *     after    light + pass + D·C        D: warps that the active lanes of a block fill, over the warps of the block
+ *     before   base + P·C               P = 1 − (1−p)^32: some lane of the warp is active
+ *     after    base + pass + D·C        D: warps that the active lanes of a block fill, over the warps of the block
  *
- * The memory traffic of a kernel hides instructions: below a floor they cost nothing. Floor and pass were fitted to measurements on one
- * H200 (docs: half the lanes active, 8/32/128/512 operations: 0.95/1.33/1.59/1.69; an eighth: 1.12/2.16/3.6/4.4; 3%: 0.93/1.5/2.4/3.3).
+ * Fitted to one H200, 4 Mi elements, one load of a flag, one load and one store of a value, in blocks of 256, in units of issued
+ * instructions of a warp (0.146 µs for all warps): base 113 to 143, of which the code itself is about 20; the pass 45 to 50. With
+ * half, a quarter, an eighth and a 32nd of the lanes active D was 0.57, 0.33, 0.20 and 0.13. Speed-ups for 4, 8, 32, 128 and 512
+ * square roots (12.6 instructions each): 0.85, 0.95, 1.25, 1.56, 1.67 with half of the lanes active, 0.98, 1.15, 1.96, 3.27, 4.14 with an eighth.
  */
 import { annotationValue } from '../../src/analysis/annotations.js';
 import { someLane } from '../../src/analysis/divergence-cost.js';
@@ -13,10 +15,10 @@ import type { Estimate, TransformContext } from '../lib/types.js';
 import { costOf } from './region.js';
 import { queued, type BlockPlan } from './block-shape.js';
 
-/** Issued instructions that a kernel's memory traffic hides, per warp. */
-const FLOOR = 48;
+/** What a kernel takes besides its instructions, for its memory traffic and its launch. */
+const BASE = 120;
 /** Votes, counts, ranks and two barriers. */
-const PASS = 30;
+const PASS = 45;
 /** To and from the queue, per value. */
 const CARRIED = 2;
 /** Speed-up below which the estimate is not worth an edit. */
@@ -32,7 +34,7 @@ export function estimateBlock(context: TransformContext, plan: BlockPlan): Estim
     return owner !== null && (owner.kind === 'for' || owner.kind === 'while' || owner.kind === 'do') ? product * Math.max(1, facts.trips(owner).count) : product;
   }, 1);
   const whole = facts.function.body === null ? heavy : facts.cost(facts.function.body).instructions;
-  const light = Math.max(FLOOR, whole - heavy * rounds) / rounds;
+  const light = (BASE + Math.max(0, whole - heavy * rounds)) / rounds;
   const carried = plan.values.travels.filter(queued).length;
   const pass = PASS + CARRIED * carried + 8 * plan.values.travels.filter((travel) => travel.result).length;
   const threads = facts.block.value === null ? 256 : plan.capacity;
@@ -60,11 +62,11 @@ function ratio(p: number, heavy: number, light: number, pass: number, threads: n
   return (light + someLane(p) * heavy) / (light + pass + filled(p, threads) * heavy);
 }
 
-/** Share of a block's warps that its active lanes fill: on average half a warp stays part empty. */
+/** Share of a block's warps that its active lanes fill: half a warp more than they need on average, and one at least if there are any. */
 export function filled(p: number, threads: number): number {
   const warps = Math.max(1, Math.ceil(threads / 32));
-  const active = p * warps;
-  return Math.min(1, Math.max(active + 0.5 * (1 - (1 - p) ** threads), 0) / warps);
+  const any = 1 - (1 - p) ** threads;
+  return Math.min(1, Math.max(any, p * warps + 0.5 * any) / warps);
 }
 
 function breakEven(at: (cost: number) => number): number | null {
