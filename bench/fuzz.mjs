@@ -2,7 +2,7 @@
 /**
  * Generates kernels without end, applies every transform to each, and holds every result to the simulator.
  *
- *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist,ballot:skip] [--theme role] [--kernels 20000]
+ *   npm run fuzz -- --minutes 10 [--first 0] [--transform hoist,ballot:skip,compact:grid,order=keep] [--theme role] [--kernels 20000]
  *
  * Prints, for each transform, the edits applied and the refusals by obligation. A difference is printed with its seed, the smallest
  * stream of choices that still shows it, and both texts; the exit code is then 1.
@@ -14,6 +14,7 @@ import { initParser, loadProgram } from '../dist/src/syntax/index.js';
 import { verifyEquivalent } from '../dist/src/verify/index.js';
 import { streamFromSeed } from '../dist/src/generate/choices.js';
 import { kernelFrom } from '../dist/src/generate/kernel.js';
+import { parseTransformSpecs } from '../dist/src/project/transform-spec.js';
 import { transforms } from '../dist/transforms/index.js';
 import { composePlans } from '../dist/transforms/lib/launch-compose.js';
 import { contextFor, evaluateFunction, refusals } from '../dist/transforms/lib/framework.js';
@@ -25,11 +26,12 @@ const { values } = parseArgs({
   },
 });
 await initParser();
-// `ballot:skip` asks for a variant.
-const chosen = (values.transform === undefined ? transforms.map((t) => t.name) : values.transform.split(',')).flatMap((spec) => {
-  const [name, variant = null] = spec.split(':');
+// `ballot:skip` asks for a variant, `compact:grid,order=keep` for options too.
+const asked = values.transform === undefined ? transforms.map(({ name }) => ({ name, variant: null, options: new Map() })) : parseTransformSpecs([values.transform]);
+const chosen = asked.flatMap(({ name, variant, options }) => {
   const found = transforms.find((t) => t.name === name);
-  return found === undefined ? [] : [{ ...found, name: spec, variant }];
+  const spec = [variant === null ? name : `${name}:${variant}`, ...[...options].map(([key, value]) => `${key}=${value}`)].join(',');
+  return found === undefined ? [] : [{ ...found, name: spec, variant, options }];
 });
 const PATH = '/generated.cu';
 
@@ -41,7 +43,7 @@ function load(text) {
 
 function outcomes(transform, { unit, analysis }) {
   return unit.functions.filter((fn) => fn.body !== null && (fn.qualifiers.global || fn.qualifiers.device)).flatMap((fn) =>
-    evaluateFunction(transform, contextFor(fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn), unit, { variant: transform.variant }), { evenIfItLoses: true }));
+    evaluateFunction(transform, contextFor(fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn), unit, { variant: transform.variant, options: transform.options }), { evenIfItLoses: true }));
 }
 
 /** So many edits of one kernel are enough: each invariant in a nest of loops doubles the copies, also where it does not pay. */

@@ -37,7 +37,8 @@ export function estimateGrid(context: TransformContext, plan: GridPlan): Estimat
   const heavy = lengthOf(facts, continuation(shape));
   const again = slice.statements.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
   const tail = lengthOf(facts, shape.tail.flat());
-  const around = BASE + shape.before.flat().reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) - again;
+  const light = shape.guards.slice(-1).flatMap(({ then, else: otherwise }) => [then, otherwise]).filter((arm) => arm !== null && arm !== shape.arm);
+  const around = BASE + lengthOf(facts, light.flatMap((arm) => arm ?? [])) + shape.before.flat().reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) - again;
   const itemBytes = index.item === 'unsigned' ? 4 : 8;
   const carriedBytes = slice.carried.reduce((sum, { decl }) => sum + bytesOf(carriedType(decl.type) ?? 'int'), 0);
   const pass = order === 'keep' ? SELECT_PASS : COUNTER_PASS;

@@ -9,6 +9,7 @@
  * threads, grid-legal.ts the obligations, grid-emit.ts and grid-launch.ts the text.
  */
 import { rewritable, writePlanText } from '../lib/launch-edits.js';
+import { strip } from '../../src/syntax/tree.js';
 import { launchSites } from '../lib/launch-sites.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { emitGrid } from './grid-emit.js';
@@ -32,7 +33,7 @@ export const grid: CompactVariant = {
     const kernel = facts.function;
     if (!kernel.qualifiers.global || kernel.body === null) return null;
     const shape = gridShape(facts, region.stmt, sideOf(region));
-    if (shape === null || shape.heavy.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST || standsForAnother(context, shape)) return null;
+    if (shape === null || shape.heavy.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST || standsForAnother(context, shape) || isListed(region)) return null;
     const decision = decideGrid(context, shape);
     return {
       summary: 'the heavy items go to a list, and a kernel of their own works through it',
@@ -49,6 +50,21 @@ function standsForAnother({ facts }: TransformContext, { heavy }: GridShape): bo
   if (only?.kind !== 'if' || only.init !== null || only.conditionDecl !== null) return false;
   const verdict = facts.scope(only.condition);
   return verdict.known && verdict.sources.data;
+}
+
+/** The other arm is nothing but a mark or a place in a list: the branch was compacted before, with the other arm as the heavy one. */
+function isListed({ stmt, light }: Region): boolean {
+  const others = [...(light?.stmts ?? []), ...(stmt.then.kind === 'compound' ? stmt.then.body : [stmt.then])];
+  return others.some((one) => {
+    if (one.kind !== 'expression') return false;
+    const store = strip(one.expression);
+    if (store.kind !== 'assign' || store.op !== null) return false;
+    const target = strip(store.target);
+    const value = strip(store.value);
+    if (target.kind !== 'index' || value.kind !== 'literal' || value.value !== 1n) return false;
+    const base = strip(target.base);
+    return base.kind === 'ref' && base.decl?.kind === 'parameter' && base.type.kind === 'pointer' && base.type.to.kind === 'int' && base.type.to.bits === 8 && !base.type.to.signed;
+  });
 }
 
 /** Where the heavy part stands. */
