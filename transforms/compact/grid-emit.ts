@@ -78,6 +78,13 @@ function headText(context: TransformContext, name: string, extra: readonly strin
   return copyText(unit.source, headSpan, { from: base, to: base }, headWith(context, name, extra)).trimEnd();
 }
 
+/** `extern "C"` in front of the head, with what stands between: a static function has no such linkage. */
+function linkageOf(context: TransformContext): string {
+  const { facts, unit } = context;
+  const { start } = facts.function.headSpan;
+  return /\bextern\s*"C"\s*$/.exec(unit.source.text.slice(Math.max(0, start - 40), start))?.[0] ?? '';
+}
+
 /** `template <…>` of the kernel with the newline or space behind it; empty if it is none. */
 function templateText(context: TransformContext): string {
   const { facts, unit } = context;
@@ -120,8 +127,9 @@ function lightFunction(context: TransformContext, plan: GridPlan, style: KernelS
   const { names, shape } = plan;
   const carried = parametersOf(plan).carried.map((parameter) => parameter.written);
   const head = textOf(source, headSpan).trimEnd();
+  const linkage = plan.keepOriginal ? '' : linkageOf(context);
   const replacements: Replacement[] = [{
-    span: { start: headSpan.start, end: headSpan.start + head.length },
+    span: { start: headSpan.start - linkage.length, end: headSpan.start + head.length },
     text: `${templateText(context)}static __device__ bool ${names.all.light}${parametersText(context, carried)}`,
   }];
   const moved = movedSpan(context, plan);
@@ -274,7 +282,7 @@ function listKernel(context: TransformContext, plan: GridPlan, style: KernelStyl
     `${in1}if${k}(${all.isHeavy})`,
     `${in2}${all.items}[${all.slot} + ${all.counts}[${all.thread} / 32] + __popc(${all.votes} & ((1u << ${all.thread} % 32) - 1))] = ${itemSum(plan)};`,
   ];
-  return `${style.base}// The light part for every thread; the items that are heavy go to a list.\n${style.base}${functionText(style, headText(context, all.first, [...carried.map((parameter) => parameter.written), items.written, count.written]), lines)}`;
+  return `${style.base}// The light part for every thread; the items that are heavy go to a list.\n${style.base}${plan.keepOriginal ? '' : linkageOf(context)}${functionText(style, headText(context, all.first, [...carried.map((parameter) => parameter.written), items.written, count.written]), lines)}`;
 }
 
 // -------------------------------------------------------------------------------------------------- heavy kernel

@@ -52,7 +52,8 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const sites = launchSites(context);
   const whole = kernel.body === null ? effectsOfAll(facts, []) : facts.effects(kernel.body);
   const before = shape.before.flat();
-  const slice = sliceFor(facts, shape, (stmt) => unstableLoad(facts, stmt, whole, before));
+  const slice = sliceFor(facts, shape, (stmt) => unstableLoad(facts, stmt, whole, before)
+    ?? (coordinateInCallees([stmt]) === null ? null : 'it comes from a function that looks at the thread’s coordinates'));
   const axes = usesAxis(kernel, 'y') ? 2 : 1;
   const index = itemIndex(facts, axes);
   const last = continuation(shape);

@@ -8,7 +8,8 @@
  */
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { Affine, Effects, FunctionFacts, MemoryAccess, Variable } from '../../src/analysis/facts.js';
-import { strip, type CallExpr, type Decl, type Expr, type Stmt } from '../../src/syntax/tree.js';
+import { placeOfAccess } from '../../src/analysis/effects-tables.js';
+import { strip, type CallExpr, type Decl, type Expr, type Stmt, type Type } from '../../src/syntax/tree.js';
 import { excerpt } from '../lib/obligation.js';
 import { axisOf } from './grid-index.js';
 
@@ -115,7 +116,7 @@ export function exchange(facts: FunctionFacts, first: Effects, list: Effects): F
         if (facts.mayAlias(a, b)) return { node: a.base === null ? a.node : b.node, text: 'memory is reached through a pointer whose origin is not known' };
         continue;
       }
-      if (a.base !== b.base) continue;
+      if (a.base !== b.base || separateFields(a, b)) continue;
       if (!facts.mayAlias(a, b)) continue;
       const x = element(a);
       const y = element(b);
@@ -124,6 +125,20 @@ export function exchange(facts: FunctionFacts, first: Effects, list: Effects): F
     }
   }
   return null;
+}
+
+/** Two fields of one parameter, as `p.in` and `p.out`: as far apart as two parameters would be. */
+function separateFields(a: MemoryAccess, b: MemoryAccess): boolean {
+  const x = placeOfAccess(a).steps;
+  const y = placeOfAccess(b).steps;
+  if (!x.startsWith('.') || !y.startsWith('.') || x.startsWith(y) || y.startsWith(x)) return false;
+  return a.base !== null && (a.base.kind === 'parameter' || a.base.kind === 'variable') && !holdsUnion(a.base.type, 0);
+}
+
+function holdsUnion(type: Type, depth: number): boolean {
+  if (type.kind === 'pointer' || type.kind === 'reference') return false;
+  if (type.kind === 'array') return holdsUnion(type.of, depth);
+  return type.kind === 'record' && (depth > 4 || !type.decl.complete || type.decl.sort === 'union' || type.decl.fields.some((field) => holdsUnion(field.type, depth + 1)));
 }
 
 function sameAtomic(a: MemoryAccess, b: MemoryAccess): boolean {
@@ -210,7 +225,7 @@ export function unstableLoad(facts: FunctionFacts, stmt: Stmt, whole: Effects, o
     if (write !== undefined) return `${excerpt(source, load.node)} may be written meanwhile (line ${source.line(write.node.span.start)})`;
     // Other threads write through the same pointer: only at their own elements.
     for (const access of others) {
-      if (access.base !== load.base && access.base !== null && load.base !== null) continue;
+      if (access.base !== null && load.base !== null && (access.base !== load.base || separateFields(access, load))) continue;
       if (!facts.mayAlias(load, access)) continue;
       const x = elementOf(facts, load);
       const y = elementOf(facts, access);

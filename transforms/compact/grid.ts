@@ -9,6 +9,7 @@
  * threads, grid-legal.ts the obligations, grid-emit.ts and grid-launch.ts the text.
  */
 import { rewritable, writePlanText } from '../lib/launch-edits.js';
+import { walk } from '../../src/analysis/children.js';
 import { strip } from '../../src/syntax/tree.js';
 import { launchSites } from '../lib/launch-sites.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -33,7 +34,7 @@ export const grid: CompactVariant = {
     const kernel = facts.function;
     if (!kernel.qualifiers.global || kernel.body === null) return null;
     const shape = gridShape(facts, region.stmt, sideOf(region));
-    if (shape === null || shape.heavy.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST || standsForAnother(context, shape) || isListed(region)) return null;
+    if (shape === null || shape.heavy.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) < LEAST || standsForAnother(context, shape) || isListed(region) || writesList(shape)) return null;
     const decision = decideGrid(context, shape);
     return {
       summary: 'the heavy items go to a list, and a kernel of their own works through it',
@@ -65,6 +66,19 @@ function isListed({ stmt, light }: Region): boolean {
     const base = strip(target.base);
     return base.kind === 'ref' && base.decl?.kind === 'parameter' && base.type.kind === 'pointer' && base.type.to.kind === 'int' && base.type.to.bits === 8 && !base.type.to.signed;
   });
+}
+
+/** The part does nothing but put something at its place of a list, by ranks from a ballot: what a compaction itself ends with. */
+function writesList({ heavy }: GridShape): boolean {
+  const only = heavy.length === 1 ? heavy[0] : undefined;
+  if (only?.kind !== 'expression') return false;
+  const store = strip(only.expression);
+  if (store.kind !== 'assign') return false;
+  const target = strip(store.target);
+  if (target.kind !== 'index') return false;
+  let ranked = false;
+  walk(target.index, (node) => { if (node.kind === 'call' && node.callee.kind === 'builtin' && node.callee.name === '__popc') ranked = true; });
+  return ranked;
 }
 
 /** Where the heavy part stands. */
