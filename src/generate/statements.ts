@@ -185,11 +185,16 @@ export function specialIterationLoop(c: GenerateContext): Lines {
   return [`${c.indent}for (int ${t} = 0; ${t} < ${bound}; ++${t}) {`, ...body, ...block({ ...inner, indent: c.indent + '    ' }, 1), `${c.indent}}`];
 }
 
-/** A role that is known when the kernel is launched. */
+/** A role that is known when the kernel is launched: by an argument, or by the number of the block. */
 export function roleBranch(c: GenerateContext): Lines {
   const inner = deeper(c);
-  const test = c.choose.pick(['blockIdx.x < 2', 'mode == 1', 'flag', 'blockIdx.x == 0']);
-  return [`${c.indent}if (${test}) {`, ...block(inner, 3), `${c.indent}} else {`, ...block(inner, 3), `${c.indent}}`];
+  const test = c.choose.pick([
+    'blockIdx.x < 2', 'mode == 1', 'flag', 'blockIdx.x == 0', '(int)blockIdx.x < mode', 'blockIdx.x >= 1', 'blockIdx.x == gridDim.x - 1', 'mode > 1 && flag', 'w > 0.5f || m == 3',
+    'blockIdx.x < m', 'n - 40 > 0', 'blockIdx.x <= mode', '(unsigned)m > blockIdx.x', 'blockIdx.x != 0', '!flag', 'mode % 2 == 1', 'blockIdx.x + 1 > 2',
+  ]);
+  const head = [`${c.indent}if (${test}) {`, ...block(inner, 3)];
+  if (c.choose.rarely(4)) return [...head, `${c.indent}} else if (${c.choose.pick(['flag', 'blockIdx.x < 3', 'mode == 2', 'lane < 7'])}) {`, ...block(inner, 2), `${c.indent}} else {`, ...block(inner, 2), `${c.indent}}`];
+  return [...head, `${c.indent}} else {`, ...block(inner, 3), `${c.indent}}`];
 }
 
 /** Lanes of one warp do different work by position. */

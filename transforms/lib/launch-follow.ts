@@ -162,7 +162,7 @@ export function deductionObstacles(found: KernelSites, kernels: readonly NewKern
       if (parameter.pack) return parameter.name;
       if (parameter.default !== null) continue;
       const word = new RegExp(`\\b${parameter.name}\\b`);
-      const source = kernel.parameters.map((p) => (p.file === site.unit.source.realPath ? site.unit.source.text.slice(p.span.start, p.span.end) : ''));
+      const source = kernel.parameters.map((p) => found.unit.source.text.slice(p.span.start, p.span.end));
       for (const made of kernels) {
         const deducible = made.parameters.some((p) => p.kind === 'kept' && word.test(source[p.index] ?? ''));
         if (!deducible) return parameter.name;

@@ -46,6 +46,8 @@ export interface Obstacle {
 
 export interface KernelSites {
   readonly kernel: FunctionDecl;
+  /** The file of the kernel's definition. */
+  readonly unit: Unit;
   readonly sites: readonly LaunchSite[];
   readonly obstacles: readonly Obstacle[];
   readonly declarations: readonly { readonly unit: Unit; readonly decl: FunctionDecl }[];
@@ -124,7 +126,7 @@ function collect(context: TransformContext): KernelSites {
   if (kernel.owner !== null) block(context.unit, kernel.nameSpan.start, 'it is a member of a class');
   const header = (path: string): boolean => /\.(cuh|h|hh|hpp|hxx|inl|inc)$/i.test(path) || [...program.units.values()].some((unit) => unit.includes.includes(path));
   return {
-    kernel, sites, obstacles, declarations, instantiations, attributes,
+    kernel, unit: context.unit, sites, obstacles, declarations, instantiations, attributes,
     internal: kernel.qualifiers.static,
     inHeader: header(kernel.file) || declarations.some(({ unit }) => header(unit.source.realPath)),
   };

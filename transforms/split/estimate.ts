@@ -20,6 +20,8 @@ const LEAST = 16;
 const MOST = 255;
 /** Share of the threads above which more do not hide more latency. */
 const ENOUGH = 0.5;
+/** Share of the time that the light population takes: how large the populations are shows only when the program runs. */
+const LIGHT_SHARE = 0.5;
 /** Time of a second launch and of a second tail, as a share of a short kernel's. */
 const SECOND_LAUNCH = 0.06;
 
@@ -35,20 +37,17 @@ export function estimateSplit(context: TransformContext, shape: SplitShape): Est
   const outer = registersOf(facts, whole, stmt) - LEAST;
   const hungry = Math.min(MOST, Math.max(thenRegisters, elseRegisters) + outer);
   const light = Math.min(MOST, Math.min(thenRegisters, elseRegisters) + outer);
-  const lightCost = thenRegisters <= elseRegisters ? thenCost : elseCost;
   const together = Math.min(ENOUGH, occupancy(hungry));
   const alone = Math.min(ENOUGH, occupancy(light));
   const factor = together / alone;
   const role = shape.condition.kind === 'role';
-  // A choice: the launches that take the light arm gain in full. Roles: as far as the light population's share of the time goes.
-  const share = role ? lightCost / Math.max(1, thenCost + elseCost) : 0.5;
-  const gain = 1 / (1 - share + share * factor);
+  const gain = 1 / (1 - LIGHT_SHARE + LIGHT_SHARE * factor);
   const speedup = round(role ? gain * (1 - SECOND_LAUNCH) : Math.max(1, gain));
   const before = Math.max(1, Math.round((thenCost + elseCost) / 2 + facts.cost(stmt.condition).instructions));
   const base = {
     speedup, low: role ? 0.93 : 1, high: round(Math.max(speedup, 1 / factor)), instructionsBefore: before, instructionsAfter: Math.max(1, Math.round((thenCost + elseCost) / 2)),
     traffic: 0, provider: facts.cost(stmt).provider,
-    breakEven: `the light arm needs ${light} registers, the other ${hungry}: it pays where this keeps warps off the multiprocessor (above ${Math.floor(REGISTERS / (THREADS * ENOUGH))} a thread) and both populations take time`,
+    breakEven: `the light arm needs ${light} registers, the other ${hungry}: it pays where this keeps warps off the multiprocessor (above ${Math.floor(REGISTERS / (THREADS * ENOUGH))} a thread) and the light population takes a good part of the time (half is assumed)`,
   };
   if (speedup < 1.03) {
     const reason = role
