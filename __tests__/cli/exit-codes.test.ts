@@ -86,9 +86,48 @@ describe('verification', () => {
     expect(result.stdout).toMatch(/efficiency \d\.\d\d/);
     expect(result.stdout).toContain('if (mode > 0) {');
     expect(divmod(['simulate', 'k.cu', '--launch', '2*64'], { cwd }).code).toBe(2);
-    expect(divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '1x32', '--arg', 'n=5', '--arg', 'x=@numbers.txt'], { cwd }).code).not.toBe(2);
+    expect(divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '1x32', '--arg', 'n=5', '--arg', 'in=@numbers.txt'], { cwd }).code).not.toBe(2);
     const missing = divmod(['simulate', 'k.cu', '--kernel', 'scale', '--arg', 'x=@absent.txt'], { cwd });
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain('absent.txt cannot be read');
+  });
+
+  test('a replay line replays, and options that fix a setting are heard', () => {
+    const strided = '__global__ void k(int* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; for (int j = i; j < n; j += blockDim.x * gridDim.x) out[j] = j; }\n';
+    const folder = folderWith({ 'a.cu': strided, 'b.cu': strided.replace('for (int j = i; j < n; j += blockDim.x * gridDim.x) out[j] = j;', 'if (i < n) out[i] = i;') });
+    const found = divmod(['verify', 'a.cu', 'b.cu'], { cwd: folder });
+    expect(found.code).toBe(4);
+    const line = /replay with (.*)/.exec(found.stdout)?.[1] ?? '';
+    expect(line).toMatch(/--seed \d+ --launch 1x\d+ --size \d+/);
+    const again = divmod(['verify', 'a.cu', 'b.cu', ...line.split(' ')], { cwd: folder });
+    expect(again.stdout).toContain('different');
+    const covered = divmod(['verify', 'a.cu', 'b.cu', '--launch', '2x64', '--size', '128', '--seed', '1', '--schedule', '0'], { cwd: folder });
+    expect(covered.stdout).toMatch(/equal over 1 run\b[^]*size 128; block 64;/);
+    expect(covered.code).toBe(0);
+  });
+
+  test.each<[string, readonly string[], RegExp]>([
+    ['an unknown parameter', ['verify', 'k.cu', 'same.cu', '--arg', 'moda=3'], /moda: no kernel here has such a parameter \(did you mean "mode"\?\)/],
+    ['no whole number for an int', ['verify', 'k.cu', 'same.cu', '--arg', 'n=2.5'], /2\.5 is no whole number/],
+    ['a value beyond the type', ['simulate', 'k.cu', '--kernel', 'scale', '--arg', 'n=3000000000'], /does not fit its type/],
+    ['a number for a pointer', ['simulate', 'k.cu', '--kernel', 'scale', '--arg', 'in=7'], /a pointer takes contents/],
+    ['an alias of nothing', ['verify', 'k.cu', 'same.cu', '--arg', 'in=alias(q)'], /no kernel here has a parameter q/],
+    ['three files', ['verify', 'k.cu', 'same.cu', 'other.cu'], /"other\.cu" is one too many \(divmod verify BEFORE AFTER\)/],
+    ['a folder', ['verify', 'k.cu', '.'], /is a folder: verify compares two files/],
+    ['too many threads', ['simulate', 'k.cu', '--launch', '1x2048'], /at most 1024 threads/],
+    ['no number', ['simulate', 'k.cu', '--seed', 'x'], /--seed x: expected a whole number/],
+    ['nothing that runs', ['audit', 'k.cu', '--size', '7'], /--size goes with --simulate/],
+    ['nothing that runs, in apply', ['apply', '-t', 'hoist', 'k.cu', '--seed', '7'], /--seed goes with --verify/],
+  ])('%s is a wrong command line', (_name, args, message) => {
+    const result = divmod(args, { cwd });
+    expect(result.stderr).toMatch(message);
+    expect(result.code).toBe(2);
+  });
+
+  test('audit --simulate names what could not be simulated: 3', () => {
+    const folder = folderWith({ 'e.cu': '__global__ void odd(int* out) {\n  out[0] = mystery(out);\n}\n__global__ void fine(int* out) { if (threadIdx.x > 3) out[threadIdx.x] = 1; }\n' });
+    const result = divmod(['audit', '--simulate', 'e.cu'], { cwd: folder });
+    expect(result.stderr).toMatch(/e\.cu:2: odd was not simulated: .*mystery/);
+    expect(result.code).toBe(3);
   });
 });

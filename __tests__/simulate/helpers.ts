@@ -1,7 +1,8 @@
 /** Kernels from text, and what a run left in a buffer. */
 import { loadProgram, initParser } from '../../src/syntax/index.js';
 import type { FunctionDecl, Program } from '../../src/syntax/tree.js';
-import { parseArgument, type Argument, type Buffer } from '../../src/simulate/inputs.js';
+import { parseArgument, type Argument } from '../../src/simulate/arguments.js';
+import type { Buffer } from '../../src/simulate/inputs.js';
 import { simulate, type Shape, type SimulationOptions, type SimulationResult } from '../../src/simulate/simulate.js';
 
 export { initParser };

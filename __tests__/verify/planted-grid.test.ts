@@ -1,6 +1,6 @@
 /** Faults in what compact:grid writes: the kernels' text, and the plan that takes the place of the launch. Every one must be found. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Argument } from '../../src/simulate/inputs.js';
+import type { Argument } from '../../src/simulate/index.js';
 import { applyEdits } from '../../src/rewrite/apply-edits.js';
 import { initParser } from '../../src/syntax/parser.js';
 import { verifyEquivalent, type Verdict } from '../../src/verify/index.js';

@@ -96,6 +96,7 @@ function improve(message: string, args: readonly string[], names: readonly strin
     return `unknown command "${option}"${didYouMean(option, names)}; there are ${names.join(', ')}`;
   }
   if (option !== undefined) {
+    if (args.includes(option)) return `${args[0] ?? ''} takes no further file or word: "${option}" is one too many${args[0] === 'verify' ? ' (divmod verify BEFORE AFTER)' : ''}`;
     const shown = args.some((arg) => arg === `--${option}` || arg.startsWith(`--${option}=`)) || option.length > 1 ? `--${option}` : `-${option}`;
     return `unknown option ${shown}${didYouMean(option, options)}`;
   }

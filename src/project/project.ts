@@ -203,7 +203,7 @@ export class Project extends Session {
    * Runs every kernel that an edit may touch, before and after, on the simulator: see `Verification`. `pause` is awaited
    * after every file, so that a caller can do something in between.
    */
-  async verify(edited: readonly SiteResult[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, pause: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
+  async verify(edited: readonly SiteResult[], request: SimulationRequest, pause: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
     this.settle();
     const { verifyKernels } = await import('./simulation.js');
     const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => `${site.realPath}\0${site.function}`));
@@ -220,7 +220,8 @@ export class Project extends Session {
       const after = this.workspace.program([file]);
       const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
       const plans = composePlans(planned.flatMap((site) => site.launches ?? []));
-      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name) })), request, this.analysisOptions));
+      const apart = planned.some((site) => site.obligations.some((o) => o.status === 'assumed' && o.grant === 'noalias'));
+      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name), apart })), request, this.analysisOptions));
       await pause();
     }
     return verifications;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
 import { provedShapes } from '../analysis/launch-facts.js';
-import { blockShapes, constantShape, verifyEquivalent, type Verdict } from '../verify/index.js';
+import { blockShapes, constantSharedBytes, constantShape, verifyEquivalent, type Verdict, type VerifyOptions } from '../verify/index.js';
 import { parseArgument, simulate, type Argument, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import type { LaunchPlan } from '../../transforms/lib/types.js';
@@ -17,6 +17,8 @@ export function parseLaunch(text: string): { readonly grid: Shape; readonly bloc
   if (parts.length !== 2 || grid === undefined || grid === null || block === undefined || block === null) {
     throw new UsageError(`--launch ${text}: expected GRIDxBLOCK, such as 4x256 or 4,4x16,16`);
   }
+  const threads = block[0] * block[1] * block[2];
+  if (threads > 1024 || block[2] > 64) throw new UsageError(`--launch ${text}: a block has at most 1024 threads, 64 of them along z`);
   return { grid, block };
 }
 
@@ -50,10 +52,13 @@ export interface SimulationRequest {
   readonly launch: { readonly grid: Shape; readonly block: Shape } | null;
   readonly block: Shape | null;
   readonly grid: Shape | null;
-  readonly seed: number;
-  readonly schedule: number;
+  /** Null where the caller leaves it open. */
+  readonly seed: number | null;
+  readonly schedule: number | null;
   /** Value of scalars that are named like sizes. */
   readonly size: number | null;
+  /** Bytes of dynamic shared memory. */
+  readonly shared: number | null;
   readonly arguments: ReadonlyMap<string, Argument>;
 }
 
@@ -61,9 +66,9 @@ export interface SimulationRequest {
 export function simulateKernel(program: Program, kernel: FunctionDecl, request: SimulationRequest): { readonly launch: LaunchShape; readonly result: SimulationResult } {
   const block = request.launch?.block ?? request.block ?? blockShapes(program, kernel)[0] ?? [128, 1, 1];
   const grid = request.launch?.grid ?? request.grid ?? gridOf(program, kernel) ?? [4, block[1] > 1 ? 4 : 1, 1];
-  const launch: LaunchShape = { grid, block, sharedBytes: null };
+  const launch: LaunchShape = { grid, block, sharedBytes: request.shared ?? sharedOf(program, kernel, block) };
   const size = request.size ?? defaultSize(grid, block);
-  const result = simulate(program, kernel, launch, { seed: request.seed, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule });
+  const result = simulate(program, kernel, launch, { seed: request.seed ?? 1, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule ?? 0 });
   return { launch, result };
 }
 
@@ -76,17 +81,32 @@ function gridOf(program: Program, kernel: FunctionDecl): Shape | null {
   return null;
 }
 
+/** What the first launch with that block gives, if it says so in constants. */
+function sharedOf(program: Program, kernel: FunctionDecl, block: Shape): number | null {
+  const launch = program.launchesOf(kernel).find((l) => constantShape(l.block)?.join() === block.join());
+  return launch === undefined ? null : constantSharedBytes(launch);
+}
+
 /** A size that leaves the last block partly empty, as sizes do. */
 function defaultSize(grid: Shape, block: Shape): number {
   return Math.max(1, grid[0] * block[0] - Math.ceil(block[0] / 3));
 }
 
-/** Probabilities of branches as a simulation of every kernel finds them; kernels that cannot be simulated have none. */
-export function simulatedProbabilities(program: Program, kernels: readonly FunctionDecl[], request: SimulationRequest): Probabilities {
+/** A kernel that a simulation could not run to its end, and why. */
+export interface NotSimulated { readonly kernel: FunctionDecl; readonly reason: string; readonly file: string; readonly line: number }
+
+/** Probabilities of branches as a simulation of every kernel finds them; kernels that cannot be simulated have none and are told. */
+export function simulatedProbabilities(program: Program, kernels: readonly FunctionDecl[], request: SimulationRequest, tell: (not: NotSimulated) => void): Probabilities {
   const found = new Map<string, { warps: number; diverged: number; threads: number; taken: number }>();
   for (const kernel of kernels) {
     const { result } = simulateKernel(program, kernel, request);
-    if (result.status !== 'ran' || result.counts === null) continue;
+    if (result.status !== 'ran') {
+      const at = result.at ?? { file: kernel.file, start: kernel.nameSpan.start };
+      const source = program.units.get(at.file)?.source;
+      tell({ kernel, reason: result.status === 'unsupported' ? result.construct : result.message, file: at.file, line: source?.position(at.start).line ?? 1 });
+      continue;
+    }
+    if (result.counts === null) continue;
     for (const branch of result.counts.branches) {
       const source = program.units.get(branch.at.file)?.source;
       if (source === undefined || branch.warps === 0) continue;
@@ -116,22 +136,35 @@ export interface Verification {
 /** A kernel whose arms depend on a parameter needs many settings until each was seen; a busy machine must not cut them short. */
 const BUDGET_MS = 20_000;
 
-/** Block shapes that an edit of this kernel may rest on; empty if any shape will do. */
-function blocksFor(program: Program, name: string, options: AnalysisOptions): { readonly blocks?: readonly Shape[] } {
+/** Block shapes that the kernel surely has, from options, annotations and launches; empty if any shape will do. */
+function provedBlocks(program: Program, name: string, options: AnalysisOptions): readonly Shape[] {
   const kernels = [...program.units.values()].flatMap((unit) => unit.kernels.filter((kernel) => kernel.name === name && kernel.body !== null));
-  const shapes = kernels.flatMap((kernel) => provedShapes(kernel, program, options).map(({ x, y, z }): Shape => [x, y, z]));
-  return shapes.length === 0 ? {} : { blocks: shapes };
+  return kernels.flatMap((kernel) => provedShapes(kernel, program, options).map(({ x, y, z }): Shape => [x, y, z]));
 }
 
-/** Compares the kernels of one file (and of what includes it) before and after, in blocks of the shapes that the analysis takes for given; where a plan took a kernel's place, it is executed. */
-export function verifyKernels(before: Program, after: Program, kernels: readonly { readonly name: string; readonly path: string; readonly plan?: LaunchPlan | undefined }[], request: Pick<SimulationRequest, 'launch' | 'arguments'>, options: AnalysisOptions = {}): readonly Verification[] {
-  return kernels.map(({ name, path, plan }) => ({
-    kernel: name, path, before, after,
-    verdict: verifyEquivalent(before, after, name, {
-      arguments: request.arguments, budgetMs: BUDGET_MS,
-      ...(plan === undefined ? {} : { plan }),
-      ...(request.launch === null ? blocksFor(before, name, options) : { blocks: [request.launch.block], grids: [request.launch.grid] }),
-    }),
-  }));
+export interface ToVerify {
+  readonly name: string;
+  readonly path: string;
+  readonly plan?: LaunchPlan | undefined;
+  /** A grant says that pointers of different names do not overlap, and the edit rests on it. */
+  readonly apart?: boolean;
 }
 
+/** Compares the kernels of one file (and of what includes it) before and after; where a plan took a kernel's place, it is executed. */
+export function verifyKernels(before: Program, after: Program, kernels: readonly ToVerify[], request: SimulationRequest, options: AnalysisOptions = {}): readonly Verification[] {
+  return kernels.map((kernel) => ({ kernel: kernel.name, path: kernel.path, before, after, verdict: verifyEquivalent(before, after, kernel.name, optionsOf(request, kernel, provedBlocks(before, kernel.name, options))) }));
+}
+
+/** What the caller fixes is fixed; the rest is tried in many ways. */
+function optionsOf(request: SimulationRequest, { plan, apart }: ToVerify, proved: readonly Shape[]): VerifyOptions {
+  const block = request.launch?.block ?? request.block;
+  const grid = request.launch?.grid ?? request.grid;
+  return {
+    arguments: request.arguments, budgetMs: BUDGET_MS,
+    ...(plan === undefined ? {} : { plan }),
+    ...(block === null ? {} : { blocks: [block] }), ...(grid === null ? {} : { grids: [grid] }),
+    ...(request.seed === null ? {} : { seeds: [request.seed] }), ...(request.schedule === null ? {} : { schedules: [request.schedule] }),
+    ...(request.size === null ? {} : { sizes: [request.size] }), ...(request.shared === null ? {} : { sharedBytes: request.shared }),
+    ...(proved.length === 0 ? {} : { provedBlocks: proved }), aliasing: apart === true ? 'assumed-apart' : 'try',
+  };
+}

@@ -1,7 +1,7 @@
 /** What the simulator found, for people (beside the source) and for programs. */
 import type { BranchCount, Fault, SimulationResult } from '../simulate/index.js';
 import type { FileSpan } from '../source/types.js';
-import type { Obstacle, Verdict } from '../verify/index.js';
+import type { Obstacle, Tried, Verdict } from '../verify/index.js';
 import { count, quantity, share, styleFor, type Style } from './style.js';
 
 /** Where offsets become lines. */
@@ -156,7 +156,9 @@ export function verdictText(kernel: string, verdict: Verdict, view: SourceView, 
   const out: string[] = [];
   const title = style.cyan(style.bold(kernel));
   switch (verdict.status) {
-    case 'equal': out.push(`${title}  ${style.green('equal')} over ${count(verdict.runs, 'run')}`); break;
+    case 'equal':
+      out.push(`${title}  ${style.green('equal')} over ${count(verdict.runs, 'run')}`, `    ${style.dim(triedText(verdict.tried))}`);
+      break;
     case 'not-verified':
       out.push(`${title}  ${style.yellow('not verified')}`);
       for (const o of verdict.obstacles) out.push(`    ${o.side}: ${o.reason}${at(o.at, view)}`);
@@ -172,14 +174,28 @@ export function verdictText(kernel: string, verdict: Verdict, view: SourceView, 
   return `${out.join('\n')}\n`;
 }
 
+/** What was run, so that "equal" is not read as a proof. */
+function triedText(t: Tried): string {
+  const shown = t.blocks.slice(0, 6);
+  const parts = [
+    `tried, not proved: ${t.sizes.least === t.sizes.greatest ? `size ${t.sizes.least}` : `sizes ${t.sizes.least} to ${t.sizes.greatest}`}`,
+    `${t.blocks.length === 1 ? 'block' : 'blocks'} ${shown.join(' ')}${t.blocks.length > shown.length ? ` and ${t.blocks.length - shown.length} more` : ''}`,
+    count(t.seeds, 'seed'), count(t.schedules, 'schedule'),
+    ...(t.unequalSizes > 0 ? [`unequal extents in ${count(t.unequalSizes, 'run')}`] : []), ...(t.fullRange > 0 ? [`full-range values in ${t.fullRange}`] : []),
+    ...(t.special > 0 ? [`infinities and NaNs in ${t.special}`] : []), ...(t.aliased.length > 0 ? [`at one address: ${t.aliased.join(', ')}`] : []),
+    ...(t.instances.length > 0 ? [`instances ${t.instances.join(' | ')}`] : []),
+  ];
+  return parts.join('; ');
+}
+
 export function verdictJson(kernel: string, verdict: Verdict, view: SourceView): Record<string, unknown> {
   const base = { kernel, status: verdict.status, runs: verdict.runs, notes: verdict.notes };
   switch (verdict.status) {
-    case 'equal': return base;
+    case 'equal': return { ...base, tried: verdict.tried };
     case 'not-verified': return { ...base, obstacles: verdict.obstacles.map((o: Obstacle) => ({ side: o.side, reason: o.reason, ...(o.at === null ? {} : view.position(o.at) ?? {}) })) };
     case 'different': {
       const { counterexample: c } = verdict;
-      return { ...base, counterexample: { seed: c.setting.seed, grid: c.setting.grid, block: c.setting.block, schedule: c.setting.scheduleSeed, scalars: c.scalars, differences: c.differences, replay: c.replay } };
+      return { ...base, counterexample: { seed: c.setting.seed, size: c.setting.size, grid: c.setting.grid, block: c.setting.block, sharedBytes: c.setting.sharedBytes, schedule: c.setting.scheduleSeed, alias: c.setting.alias, scalars: c.scalars, differences: c.differences, replay: c.replay } };
     }
   }
 }

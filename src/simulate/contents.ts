@@ -42,6 +42,8 @@ export interface ContentOptions {
   readonly reals: readonly number[];
   /** Infinities and NaNs now and then. */
   readonly special: boolean;
+  /** Integers over the whole range of their type and floating values over all magnitudes, where no index or bound rests on them. */
+  readonly wide: boolean;
   /** Addresses for elements that are pointers. */
   readonly pointers: readonly number[];
 }
@@ -59,6 +61,8 @@ export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOpt
     case 'uniform': return floating ? d.low + unit * (d.high - d.low) : floor(d.low + unit * (d.high - d.low + 1));
     case 'hash': break;
   }
+  // Half of the values stay ordinary, so that comparisons still go both ways.
+  if (o.wide && o.indexLimit === null && s !== 'bool' && hash(h, 9) % 2 === 0) return wideValue(s, hash(h, 10), o.seed);
   const pick = h & 63;
   const fine = (h >>> 6) / 67108864;
   if (floating) {
@@ -86,6 +90,38 @@ export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOpt
   if (pick < 28) return hash(h, 7) % 4;
   const span = widthOf(s) === 1 ? 60 : 200;
   return s.startsWith('u') ? floor(fine * span) : floor(fine * span) - span / 2;
+}
+
+/** What `wide` settings hold beside ordinary values: the ends of the range, powers of two and their neighbours, any bits. */
+export function wideValue(s: Scalar, h: number, seed: number): number | bigint {
+  const more = hash(seed, h, 11);
+  switch (s) {
+    case 'f32': case 'f64': case 'f16': case 'bf16': {
+      // Every exponent is as likely as another, the denormal ones too.
+      const [least, most] = s === 'f64' ? [-1074, 1023] : s === 'f16' ? [-24, 15] : [-149, 127];
+      const exponent = least + (more % (most - least + 1));
+      const v = (1 + (hash(more, 1) >>> 8) / 2 ** 24) * 2 ** exponent * ((h & 1) === 0 ? 1 : -1);
+      return s === 'f32' ? Math.fround(v) : v;
+    }
+    case 'bool': return h & 1;
+    default: break;
+  }
+  const bits = widthOf(s) * 8;
+  const signed = !s.startsWith('u');
+  const any = (BigInt(more) << 32n) | BigInt(hash(more, 2));
+  let v: bigint;
+  switch (h % 8) {
+    case 0: v = signed ? -(1n << BigInt(bits - 1)) : 0n; break; // the least
+    case 1: v = signed ? (1n << BigInt(bits - 1)) - 1n : (1n << BigInt(bits)) - 1n; break; // the greatest
+    case 2: v = (1n << BigInt(more % bits)) + BigInt(hash(more, 3) % 3) - 1n; break;
+    case 3: v = -(1n << BigInt(more % bits)); break;
+    case 4: v = BigInt(hash(more, 3) % 7) - 3n; break;
+    // Just beyond what a float holds exactly.
+    case 5: v = (1n << 24n) + BigInt(more % 4096); break;
+    default: v = any; break;
+  }
+  v = signed ? BigInt.asIntN(bits, v) : BigInt.asUintN(bits, v);
+  return bits === 64 ? v : Number(v);
 }
 
 /** A filler for pages of a buffer with elements of `type`. */

@@ -1,68 +1,34 @@
 /** Inputs of a launch: values for scalars, lazy buffers for pointers, both from a seed unless an argument says otherwise. */
-import type { FunctionDecl, ParameterDecl } from '../syntax/tree.js';
-import { elementValue, filler, hash, hashText, type ContentOptions, type Distribution } from './contents.js';
+import type { FunctionDecl } from '../syntax/tree.js';
+import type { Arguments } from './arguments.js';
+import { elementValue, filler, hash, hashText, wideValue, type ContentOptions, type Distribution } from './contents.js';
 import type { GlobalObject } from './codegen/compiler.js';
 import { laneArray } from './codegen/operators.js';
 import type { Machine } from './machine.js';
 import type { Filler, Segment } from './memory.js';
+import { resolve, type Env } from './resolve.js';
 import { leaves, sizeOf, Unsupported, widthOf, type Scalar, type SimType } from './types.js';
 import type { Usage } from './usage.js';
 import { wrapI64, type Wide } from './values.js';
 import type { Lanes } from './warp.js';
 import { initialBytes } from './initial.js';
 
-/** What `--arg name=…` says. */
-export type Argument =
-  | { readonly kind: 'value'; readonly value: number | bigint }
-  | { readonly kind: 'contents'; readonly distribution: Distribution; readonly length: number | null }
-  /** The same buffer as another parameter, `offset` elements further. */
-  | { readonly kind: 'alias'; readonly of: string; readonly offset: number };
-
-export type Arguments = ReadonlyMap<string, Argument>;
-
-/**
- * Parses `n=1000`, `x=uniform(-1,1)`, `flag=bernoulli(0.03)`, `y=alias(x,4)`, `a=[1,2,3]`, and `a=@numbers.txt` if `read` can read files (numbers parted
- * by spaces, commas or lines). Null if it is none of them; what `read` throws goes through.
- */
-export function parseArgument(text: string, read: ((path: string) => string) | null = null): { readonly name: string; readonly argument: Argument } | null {
-  const split = /^\s*([A-Za-z_][\w.]*)\s*=\s*(.+?)\s*$/.exec(text);
-  const name = split?.[1];
-  const value = split?.[2];
-  if (name === undefined || value === undefined) return null;
-  const call = /^(uniform|bernoulli|constant|alias)\(([^)]*)\)$/.exec(value);
-  if (call !== null) {
-    const parts = (call[2] ?? '').split(',').map((p) => p.trim());
-    const numbers = parts.map(Number);
-    const [a = NaN, b = NaN] = numbers;
-    const contents = (distribution: Distribution): { name: string; argument: Argument } => ({ name, argument: { kind: 'contents', distribution, length: null } });
-    switch (call[1]) {
-      case 'uniform': return parts.length === 2 && !Number.isNaN(a) && !Number.isNaN(b) ? contents({ kind: 'uniform', low: a, high: b }) : null;
-      case 'bernoulli': return parts.length >= 1 && a >= 0 && a <= 1 ? contents({ kind: 'bernoulli', p: a, ...(parts.length === 2 ? { value: b } : {}) }) : null;
-      case 'constant': return parts.length === 1 && !Number.isNaN(a) ? contents({ kind: 'constant', value: a }) : null;
-      default: return /^[A-Za-z_]\w*$/.test(parts[0] ?? '') && (parts.length === 1 || Number.isInteger(b)) ? { name, argument: { kind: 'alias', of: parts[0] ?? '', offset: parts.length === 1 ? 0 : b } } : null;
-    }
-  }
-  const list = value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value.startsWith('@') && read !== null ? read(value.slice(1)) : null;
-  if (list !== null) {
-    const values = list.split(/[\s,]+/).filter((v) => v !== '').map(Number);
-    return values.some(Number.isNaN) ? null : { name, argument: { kind: 'contents', distribution: { kind: 'values', values }, length: values.length } };
-  }
-  if (value === 'true' || value === 'false') return { name, argument: { kind: 'value', value: value === 'true' ? 1 : 0 } };
-  if (/^-?\d{16,}$/.test(value)) return { name, argument: { kind: 'value', value: BigInt(value) } };
-  const number = Number(value);
-  return Number.isNaN(number) ? null : { name, argument: { kind: 'value', value: number } };
-}
-
-/** `x` values as text that `parseArgument` reads again. */
-export function spellArgument(name: string, value: number | bigint): string {
-  return `${name}=${value}`;
-}
-
 const SIZE_NAME = /^(n|N|m|M|k|K|w|h|W|H|nx|ny|nz|len|num|total|size|count|width|height|depth|rows?|cols?|columns?|dim|elements|length|limit|end|extent)$|(_|^)(n|num|len|size|count|width|height|rows?|cols?|dim|length|total|elements?|items?|points?|nodes|edges|cells|pixels|samples|batch)$|^(n|num|N)_?[A-Z]\w*$|^num_\w+$|(Size|Count|Length|Width|Height|Rows|Cols|Num|Dim|Elements|Total)$|^(n|num)[a-z]+$/;
 const SMALL_NAME = /iter|step|radius|order|level|pass|rank|stride|offset|lda|ldb|ldc|pitch|shift|mode|flag|kind|type|seed/i;
 
+/** Of a member (`grid.width`) the last name counts. */
 export function isSizeName(name: string): boolean {
-  return SIZE_NAME.test(name) && !SMALL_NAME.test(name);
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return SIZE_NAME.test(last) && !SMALL_NAME.test(last);
+}
+
+/**
+ * The value of the `rank`-th parameter that is named like a size. With `extents` 0 all are equal; with 1, 2, 3 they differ from each
+ * other (width and height, M, N and K), each time another being the largest.
+ */
+export function extentOf(size: number, extents: number, rank: number): number {
+  if (extents === 0 || size === 0) return size;
+  return [size, Math.floor((size * 2) / 3) + 1, Math.floor(size / 2) + 3, size + 5][(rank + extents - 1) % 4] ?? size;
 }
 
 export interface Buffer { readonly name: string; readonly segment: Segment; readonly element: SimType }
@@ -84,12 +50,24 @@ export interface InputOptions {
   /** Value for scalars that are named like sizes. */
   readonly size: number;
   readonly special: boolean;
+  /** Integers over their whole range and floating values of all magnitudes, where no index or bound rests on them. */
+  readonly wide: boolean;
+  /** How sizes differ from each other: see `extentOf`. */
+  readonly extents: number;
+  /** Names of the parameters by position, where those of another version of the kernel are meant. */
+  readonly names: readonly string[] | null;
+}
+
+/** What a caller left open, from the seed. */
+export function inputOptions(inputs: { readonly seed: number; readonly arguments: Arguments; readonly size: number; readonly special?: boolean; readonly wide?: boolean; readonly extents?: number; readonly names?: readonly string[] | null }): InputOptions {
+  const { seed } = inputs;
+  return { seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special ?? seed % 4 === 3, wide: inputs.wide ?? seed % 4 === 2, extents: inputs.extents ?? 0, names: inputs.names ?? null };
 }
 
 export function contentOptions(name: string, distribution: Distribution, index: boolean, o: InputOptions, usage: Usage, pointers: readonly number[]): ContentOptions {
   return {
     seed: o.seed, key: hashText(name), distribution, indexLimit: index ? Math.max(1, o.size) : null,
-    integers: usage.integers, reals: usage.reals, special: o.special, pointers,
+    integers: usage.integers, reals: usage.reals, special: o.special, wide: o.wide, pointers,
   };
 }
 
@@ -98,27 +76,37 @@ const granuleOf = (type: SimType): 1 | 2 | 4 => {
   return width <= 1 ? 1 : width === 2 ? 2 : 4;
 };
 
-/** The value of a scalar parameter. */
-function scalarValue(name: string, s: Scalar, decl: ParameterDecl | null, o: InputOptions, usage: Usage): number | bigint {
+/** The value of a scalar parameter, or of a member of the parameter `root`. `rank` counts those that are named like sizes. */
+function scalarValue(name: string, s: Scalar, root: string, rank: () => number, o: InputOptions, usage: Usage): number | bigint {
   const given = o.arguments.get(name);
+  const sized = isSizeName(name) ? extentOf(o.size, o.extents, rank()) : null;
   if (given?.kind === 'value') return given.value;
+  const index = usage.indices.has(root);
   if (given?.kind === 'contents') return elementValue(s, 0, contentOptions(name, given.distribution, false, o, usage, []));
   const h = hash(o.seed, hashText(name), 77);
   // Flags follow bits of the seed, so that neighbouring seeds see both values and flags vary apart from each other.
   if (s === 'bool') return ((o.seed >>> (h & 1)) ^ (h >>> 3)) & 1;
   const floating = s === 'f16' || s === 'bf16' || s === 'f32' || s === 'f64';
   if (floating) {
-    const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, false, { ...o, special: false }, usage, []));
+    const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, index, { ...o, special: false }, usage, []));
     return s === 'f64' ? v : Math.fround(Number(v));
   }
-  if (isSizeName(name)) return o.size;
-  const index = decl === null || usage.indices.has(decl.name);
+  if (sized !== null) return sized;
+  // One value a run: nearly always a telling one.
+  if (o.wide && !index && hash(h, 22) % 4 !== 0) return wideValue(s, hash(h, 23), o.seed);
   const limit = SMALL_NAME.test(name) ? 6 : 9;
-  const near = usage.integers.flatMap((c) => [c - 1, c, c + 1]).filter((v) => (index ? v >= 0 && v <= 64 : s.startsWith('u') ? v >= 0 : true));
+  const near = usage.integers.flatMap((c) => [c - 1, c, c + 1]).filter((v) => (index ? v >= 0 && v <= 64 : fits(v, s)));
   const plain = [1, 2, 0, 3, 5, 4, 8, 7, 6].filter((v) => v < limit);
   const candidates = hash(h, 3) % 2 === 0 && near.length > 0 ? near : plain;
   // Neighbouring seeds walk through the candidates.
   return candidates[(hashText(name) + o.seed) % candidates.length] ?? 1;
+}
+
+/** Whether an integer type holds the value. */
+export function fits(value: number | bigint, s: Scalar): boolean {
+  const bits = widthOf(s) * 8;
+  const v = BigInt(value);
+  return s.startsWith('u') ? v >= 0n && v < 1n << BigInt(bits) : v >= -(1n << BigInt(bits - 1)) && v < 1n << BigInt(bits - 1);
 }
 
 /** Buffers and parameter values of a kernel. Addresses are the same for the same kernel signature, whatever the code does. */
@@ -132,7 +120,12 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
     makers.push(filled(type, value));
   };
 
-  const buffer = (name: string, to: SimType, decl: ParameterDecl | null, depth: number): number => {
+  let extents = 0;
+  // One size alone keeps its telling value.
+  const options = hasSeveralSizes(o.names ?? kernel.parameters.map((p) => p.name), types) ? o : { ...o, extents: 0 };
+  const rank = (): number => extents++;
+
+  const buffer = (name: string, to: SimType, root: string, depth: number): number => {
     const given = o.arguments.get(name);
     if (given?.kind === 'alias') {
       const other = buffers.find((b) => b.name === given.of);
@@ -144,54 +137,55 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
     for (const [i, leaf] of leaves(element).entries()) {
       if (leaf.type.k !== 'pointer' || depth >= 2 || i > 3) continue;
       // Pointers in memory point to a few buffers made beforehand, so that addresses do not depend on who reads first.
-      for (let j = 0; j < 4; j++) inner.push(buffer(`${name}[${j}]${i === 0 ? '' : `.${i}`}`, leaf.type.to, null, depth + 1));
+      for (let j = 0; j < 4; j++) inner.push(buffer(`${name}[${j}]${i === 0 ? '' : `.${i}`}`, leaf.type.to, root, depth + 1));
     }
     const distribution: Distribution = given?.kind === 'contents' ? given.distribution : { kind: 'hash' };
-    const index = decl === null || usage.indices.has(decl.name);
+    const index = usage.indices.has(root);
     const limit = given?.kind === 'contents' && given.length !== null ? given.length * sizeOf(element) : Infinity;
     const segment = D.add(name, 'global', limit, filler(element, contentOptions(name, distribution, index, o, usage, inner)), false, granuleOf(element));
     buffers.push({ name, segment, element });
     return segment.base;
   };
 
-  const fieldValue = (name: string, type: SimType): number | bigint => {
-    if (type.k === 'scalar') { const v = scalarValue(name, type.s, null, o, usage); scalars.set(name, v); return v; }
-    if (type.k === 'pointer') return buffer(name, type.to, null, 1);
+  const fieldValue = (name: string, type: SimType, root: string): number | bigint => {
+    if (type.k === 'scalar') { const v = scalarValue(name, type.s, root, rank, options, usage); scalars.set(name, v); return v; }
+    if (type.k === 'pointer') return buffer(name, type.to, root, 1);
     return 0;
   };
 
   for (const [i, parameter] of kernel.parameters.entries()) {
     const type = types[i];
+    const name = o.names?.[i] ?? parameter.name;
     if (type === undefined) throw new Unsupported(`parameter ${parameter.name}`, parameter.span, parameter.file);
     switch (type.k) {
       case 'scalar': {
-        const value = scalarValue(parameter.name, type.s, parameter, o, usage);
-        scalars.set(parameter.name, value);
-        give(parameter.name, type, normalise(value, type.s));
+        const value = scalarValue(name, type.s, name, rank, options, usage);
+        scalars.set(name, value);
+        give(name, type, normalise(value, type.s));
         break;
       }
       case 'pointer': {
-        const given = o.arguments.get(parameter.name);
-        const isNull = given?.kind === 'value' ? Number(given.value) === 0 : given === undefined && usage.nullable.has(parameter.name) && hash(o.seed, hashText(parameter.name), 5) % 3 === 0;
+        const given = o.arguments.get(name);
+        const isNull = given?.kind === 'value' ? Number(given.value) === 0 : given === undefined && usage.nullable.has(name) && hash(o.seed, hashText(name), 5) % 3 === 0;
         // The buffer is made even if it is not passed: later addresses do not depend on it.
-        const made = buffer(parameter.name, type.to, parameter, 0);
+        const made = buffer(name, type.to, name, 0);
         const address = isNull ? 0 : made;
-        if (isNull) scalars.set(parameter.name, 0);
-        give(parameter.name, type, address);
+        if (isNull) scalars.set(name, 0);
+        give(name, type, address);
         break;
       }
       case 'record': {
         // By value: one copy that every lane reads.
-        const segment = D.add(parameter.name, 'constant', type.layout.size, (page) => { page.flags.fill(1); }, false, 0);
-        for (const field of fieldLeaves(type, parameter.name)) {
-          const value = fieldValue(field.name, field.type);
+        const segment = D.add(name, 'constant', type.layout.size, (page) => { page.flags.fill(1); }, false, 0);
+        for (const field of fieldLeaves(type, name)) {
+          const value = fieldValue(field.name, field.type, name);
           poke(D, segment.base + field.offset, field.type, value);
         }
-        give(parameter.name, type, segment.base);
+        give(name, type, segment.base);
         break;
       }
       case 'void': // has no name and is never read
-        give(parameter.name, type, 0);
+        give(name, type, 0);
         break;
       case 'array': case 'reference': case 'callable': case 'group': throw new Unsupported(`parameter ${parameter.name} of such a type`, parameter.span, parameter.file);
     }
@@ -226,6 +220,25 @@ function typedArray(text: string): Int32Array | Uint32Array | Float32Array | Flo
     case 'new Float32Array(32)': return new Float32Array(32);
     default: return new Float64Array(32);
   }
+}
+
+/** Parameters of a kernel by name, structs with their members beside them (`p`, `p.width`). Throws `Unsupported`. */
+export function parameterLeaves(kernel: FunctionDecl, environment: Env): { readonly name: string; readonly type: SimType }[] {
+  return kernel.parameters.flatMap((p) => {
+    const type = resolve(p.type, environment);
+    return [{ name: p.name, type }, ...(type.k === 'record' ? fieldLeaves(type, p.name) : [])];
+  });
+}
+
+/** Whether two sizes or more may differ. */
+export function hasSeveralSizes(names: readonly string[], types: readonly SimType[]): boolean {
+  return types.reduce((n, type, i) => n + sizesIn(type, names[i] ?? ''), 0) > 1;
+}
+
+/** How many scalars of a parameter are named like sizes. */
+function sizesIn(type: SimType, name: string): number {
+  if (type.k === 'record') return fieldLeaves(type, name).filter((f) => f.type.k === 'scalar' && isSizeName(f.name)).length;
+  return type.k === 'scalar' && isSizeName(name) ? 1 : 0;
 }
 
 function fieldLeaves(type: Extract<SimType, { k: 'record' }>, prefix: string, base = 0): { name: string; type: SimType; offset: number }[] {

@@ -6,11 +6,12 @@
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import { RunAborted } from './faults.js';
 import { evaluateHost, HostExpressionError, truth, type HostValue } from './host-expression.js';
-import { filled, normalise, prepareGlobals, prepareInputs, type Buffer, type ParameterValue } from './inputs.js';
+import { filled, inputOptions, normalise, prepareGlobals, prepareInputs, type Buffer, type ParameterValue } from './inputs.js';
 import type { Machine } from './machine.js';
+import { EMPTY_ENV, type Env } from './resolve.js';
 import { runGrid } from './schedule.js';
 import {
-  dynamicBytes, failure, newMachine, prepareKernel, prepareStrings, type LaunchShape, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions, type SimulationResult,
+  dynamicBytes, failure, newMachine, prepareInstance, prepareKernel, prepareStrings, type LaunchShape, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions, type SimulationResult,
 } from './simulate.js';
 import { F32, F64, I32, I64, isFloating, sizeOf, U32, U64, U8, Unsupported, type ScalarType, type SimType } from './types.js';
 import { usageOf } from './usage.js';
@@ -36,7 +37,8 @@ const ELEMENTS: ReadonlyMap<string, ScalarType> = new Map([
 /** Kernels of a plan, compiled. Throws `Unsupported`. */
 export class PlannedKernels {
   readonly #prepared = new Map<string, PreparedKernel>();
-  constructor(readonly program: Program) {}
+  /** `environment`: template arguments of the original, which the plan's kernels get by name. */
+  constructor(readonly program: Program, readonly environment: Env = EMPTY_ENV) {}
 
   named(name: string): PreparedKernel {
     let prepared = this.#prepared.get(name);
@@ -44,7 +46,8 @@ export class PlannedKernels {
     let found: FunctionDecl | null = null;
     for (const unit of this.program.units.values()) for (const k of unit.kernels) if (k.name === name && k.body !== null) found ??= k;
     if (found === null) throw new Unsupported(`the plan's kernel ${name} does not exist`, null);
-    prepared = prepareKernel(this.program, found, false);
+    const bound = found.template?.every((p) => this.environment.types.has(p.name) || this.environment.values.has(p.name)) ?? false;
+    prepared = bound ? prepareInstance(this.program, found, false, this.environment) : prepareKernel(this.program, found, false);
     this.#prepared.set(name, prepared);
     return prepared;
   }
@@ -56,7 +59,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
   const D = newMachine(original, inputs, options);
   try {
     const usage = inputs.usage ?? usageOf(original.kernel);
-    const o = { seed: inputs.seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special ?? inputs.seed % 4 === 3 };
+    const o = inputOptions(inputs);
     const params = prepareInputs(D, original.kernel, original.compiled.entry.parameters, usage, o);
     const made = new Map<string, Buffer>();
     // Variables of the original first, so that they lie where they lay.

@@ -7,17 +7,17 @@
  * nothing was shown.
  */
 import type { FileSpan } from '../source/types.js';
-import type { Expr, FunctionDecl, Launch, Program, Stmt, TemplateArgument } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, Program, Stmt, TemplateArgument } from '../syntax/tree.js';
 import { Compiler, type BranchKind, type CompiledKernel } from './codegen/compiler.js';
 import { RunAborted, type Fault } from './faults.js';
-import { prepareGlobals, prepareInputs, type Arguments, type Buffer } from './inputs.js';
+import type { Arguments } from './arguments.js';
+import { inputOptions, prepareGlobals, prepareInputs, type Buffer } from './inputs.js';
 import { Machine, randomSource, type BranchCounts } from './machine.js';
 import { MATH } from './math.js';
-import { deduce } from './codegen/calls.js';
-import type { ConstantValue } from './constants.js';
-import { bindTemplate, EMPTY_ENV, resolve, type Env } from './resolve.js';
+import { kernelEnvironment } from './instances.js';
+import type { Env } from './resolve.js';
 import { runGrid, type GridLaunch } from './schedule.js';
-import { sizeOf, Unsupported, type SimType } from './types.js';
+import { sizeOf, Unsupported } from './types.js';
 import { usageOf, type Usage } from './usage.js';
 import * as values from './values.js';
 
@@ -37,6 +37,12 @@ export interface SimulationInputs {
   readonly size: number;
   /** Infinities, NaNs and negative zeros among floating inputs; if not said, for every fourth seed. */
   readonly special?: boolean;
+  /** Integers over their whole range, floating values of all magnitudes; if not said, for another fourth of the seeds. */
+  readonly wide?: boolean;
+  /** 0: all sizes are equal; 1, 2, 3: they differ. */
+  readonly extents?: number;
+  /** Names that the parameters have in the original, by position. */
+  readonly names?: readonly string[] | null;
   /** What the values should look like, if not as the kernel itself uses them: an edited kernel gets the inputs of its original. */
   readonly usage?: Usage;
 }
@@ -100,59 +106,15 @@ export interface PreparedKernel {
 
 const HELPERS = { ...values, m: MATH };
 
-/** The environment of a kernel template: the given arguments, else those of the first launch that has some, else plain guesses. */
-export function kernelEnvironment(program: Program, kernel: FunctionDecl, given: readonly TemplateArgument[] | undefined): Env {
-  if (kernel.template === null) return EMPTY_ENV;
-  let env = EMPTY_ENV;
-  if (given !== undefined) env = bindTemplate(kernel.template, given, EMPTY_ENV);
-  else for (const launch of program.launchesOf(kernel)) {
-    env = launchEnvironment(kernel, launch);
-    if (kernel.template.every((p) => env.types.has(p.name) || env.values.has(p.name))) break;
-  }
-  const types = new Map(env.types);
-  const numbers = new Map(env.values);
-  for (const p of kernel.template) {
-    if (p.pack) throw new Unsupported('a kernel with a parameter pack', p.span, p.file);
-    if (p.sort === 'type' && !types.has(p.name)) types.set(p.name, { k: 'scalar', s: 'f32' });
-    if (p.sort === 'value' && !numbers.has(p.name)) numbers.set(p.name, { kind: 'integer', value: p.type?.kind === 'bool' ? 1n : /block|thread|size/i.test(p.name) ? 128n : 4n, type: { bits: 32, signed: true } });
-    if (p.sort === 'template') throw new Unsupported('a kernel with a template template parameter', p.span, p.file);
-  }
-  return { types, values: numbers };
-}
-
-/** What a launch says about the template parameters: its explicit arguments, and what its arguments deduce. */
-function launchEnvironment(kernel: FunctionDecl, launch: Launch): Env {
-  const parameters = kernel.template ?? [];
-  const types = new Map<string, SimType>();
-  const values = new Map<string, ConstantValue>();
-  for (const [i, p] of parameters.entries()) {
-    const arg = launch.templateArguments?.[i];
-    if (arg === undefined) continue;
-    try {
-      const bound = bindTemplate([p], [arg], EMPTY_ENV);
-      for (const [name, t] of bound.types) types.set(name, t);
-      for (const [name, v] of bound.values) values.set(name, v);
-    } catch (error) {
-      if (!(error instanceof Unsupported)) throw error; // depends on a template of the host
-    }
-  }
-  const names = new Set(parameters.map((p) => p.name));
-  for (const [i, p] of kernel.parameters.entries()) {
-    const given = launch.arguments[i];
-    if (given === undefined) continue;
-    try {
-      deduce(p.type, resolve(given.type, EMPTY_ENV), names, types, values);
-    } catch (error) {
-      if (!(error instanceof Unsupported)) throw error;
-    }
-  }
-  return { types, values };
-}
-
 /** Throws `Unsupported`. */
 export function prepareKernel(program: Program, kernel: FunctionDecl, counts: boolean, templateArguments?: readonly TemplateArgument[]): PreparedKernel {
+  return prepareInstance(program, kernel, counts, kernelEnvironment(program, kernel, templateArguments));
+}
+
+/** The same with every template parameter bound. Throws `Unsupported`. */
+export function prepareInstance(program: Program, kernel: FunctionDecl, counts: boolean, environment: Env): PreparedKernel {
   const compiler = new Compiler(program, counts);
-  const compiled = compiler.compile(kernel, kernelEnvironment(program, kernel, templateArguments));
+  const compiled = compiler.compile(kernel, environment);
   // The text is made by the compiler alone; nothing of the user's source is spliced in but quoted names.
   // `Math` and `Number` are parameters: as globals they are slow to reach in test runners' contexts.
   const make = new Function('D', 'H', 'Math', 'Number', compiled.source) as (D: Machine, H: unknown, m: typeof Math, n: typeof Number) => GridLaunch['kernel'];
@@ -217,7 +179,7 @@ export function prepareRun(D: Machine, prepared: PreparedKernel, launch: LaunchS
   if (threads > LIMITS.threads) throw new RunAborted('trap', `a block of ${threads} threads: at most ${LIMITS.threads}`, null);
   if (blocks > LIMITS.blocks) throw new RunAborted('memory-budget', `a grid of ${blocks} blocks is more than is simulated (${LIMITS.blocks})`, null);
   const usage = inputs.usage ?? usageOf(kernel);
-  const o = { seed: inputs.seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special ?? inputs.seed % 4 === 3 };
+  const o = inputOptions(inputs);
   // Parameters first: their addresses then depend on the signature alone.
   const params = prepareInputs(D, kernel, compiled.entry.parameters, usage, o);
   const globals = prepareGlobals(D, compiled.globals, usage, o);

@@ -2,17 +2,30 @@
  * What the code does with its inputs, as far as the choice of test values cares: which integers become indices or loop bounds, which
  * constants are compared with. Flow-insensitive and by name of declaration; only test values depend on it, no verdict.
  */
+import { evaluate } from './constants.js';
+import { EMPTY_ENV } from './resolve.js';
 import { strip, type Decl, type Expr, type FunctionDecl } from '../syntax/tree.js';
 import { walkExpr, walkStmt } from './walk.js';
 
 export interface Usage {
   /** Names whose value, or whose elements' values, may become an index, a bound or a shift. Names, so that one version's usage serves another. */
   readonly indices: ReadonlySet<string>;
+  /** Of these, the names that may decide how often a loop turns. */
+  readonly bounds: ReadonlySet<string>;
   /** Pointers that are tested for null. */
   readonly nullable: ReadonlySet<string>;
+  /** Constants that values are compared with, or that stand among the arguments of a call (`min(x, 1000)`). */
   readonly integers: readonly number[];
   readonly reals: readonly number[];
+  /** Constants that are compared with what a thread's place gives: with `threadIdx.x`, `blockDim.x` …, or a value computed from them. */
+  readonly places: readonly Place[];
 }
+
+/** What a constant is compared with, and on which axis. `index` mixes several: an element's number, mostly. */
+export interface Place { readonly of: 'thread' | 'block' | 'blockDim' | 'gridDim' | 'index'; readonly axis: 'x' | 'y' | 'z'; readonly value: number }
+
+/** Constants kept of one kernel. */
+const MOST_CONSTANTS = 96;
 
 const cache = new WeakMap<FunctionDecl, Usage>();
 
@@ -30,6 +43,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
   /** What flows into each variable: the declarations its values mention. */
   const flows = new Map<Decl, Set<Decl>>();
   const sinks = new Set<Decl>();
+  const turns = new Set<Decl>();
   const mentioned = (e: Expr): Decl[] => {
     const out: Decl[] = [];
     walkExpr(e, { expr: (x) => { if (x.kind === 'ref' && x.decl !== null && (x.decl.kind === 'variable' || x.decl.kind === 'parameter')) out.push(x.decl); } });
@@ -40,7 +54,13 @@ export function usageOf(kernel: FunctionDecl): Usage {
     if (set === undefined) flows.set(to, set = new Set());
     for (const d of mentioned(e)) set.add(d);
   };
+  const flowFrom = (to: Decl, from: Decl): void => {
+    let set = flows.get(to);
+    if (set === undefined) flows.set(to, set = new Set());
+    set.add(from);
+  };
   const sink = (e: Expr): void => { for (const d of mentioned(e)) sinks.add(d); };
+  const turn = (e: Expr): void => { for (const d of mentioned(e)) { sinks.add(d); turns.add(d); } };
   const root = (e: Expr): Decl | null => {
     const x = strip(e);
     switch (x.kind) {
@@ -51,22 +71,35 @@ export function usageOf(kernel: FunctionDecl): Usage {
       default: return null;
     }
   };
-  const constant = (e: Expr): void => {
-    const x = strip(e);
-    const negative = x.kind === 'unary' && x.op === '-';
-    const literal = negative ? strip(x.operand) : x;
-    if (literal.kind !== 'literal') return;
-    if (typeof literal.value === 'bigint' && literal.value < 100000n) integers.add((negative ? -1 : 1) * Number(literal.value));
-    if (typeof literal.value === 'bigint' && literal.value < 100000n) reals.add((negative ? -1 : 1) * Number(literal.value));
-    if (typeof literal.value === 'number' && Math.abs(literal.value) < 1e6) reals.add((negative ? -1 : 1) * literal.value);
+  const constant = (e: Expr): number | null => {
+    const folded = evaluate(e, EMPTY_ENV);
+    if (folded === null) return null;
+    const value = Number(folded.value);
+    if (!Number.isFinite(value)) return null;
+    if (folded.kind === 'integer' && Number.isSafeInteger(value)) integers.add(value);
+    reals.add(value);
+    return value;
+  };
+  const compared: { readonly value: number; readonly with: Expr }[] = [];
+  const comparison = (left: Expr, right: Expr): void => {
+    const a = constant(left);
+    const b = constant(right);
+    if (a !== null && b === null && Number.isInteger(a)) compared.push({ value: a, with: right });
+    if (b !== null && a === null && Number.isInteger(b)) compared.push({ value: b, with: left });
+  };
+  /** Coordinates that each variable's value is made of, its own initialiser and assignments alone. */
+  const coordinates = new Map<Decl, Coordinate[]>();
+  const placed = (to: Decl, e: Expr): void => {
+    const found = coordinatesOf(e);
+    if (found.length > 0) coordinates.set(to, [...coordinates.get(to) ?? [], ...found]);
   };
   for (const f of functions) {
     if (f.body === null) continue;
     walkStmt(f.body, {
-      variable: (v) => { if (v.init !== null) flow(v, v.init); },
+      variable: (v) => { if (v.init !== null) { flow(v, v.init); placed(v, v.init); } },
       stmt: (s) => {
-        if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) sink(s.condition);
-        if (s.kind === 'for' && s.step !== null) sink(s.step);
+        if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) turn(s.condition);
+        if (s.kind === 'for' && s.step !== null) turn(s.step);
         if (s.kind === 'if') tested(s.condition);
         if (s.kind === 'switch') for (const arm of s.arms) for (const label of arm.labels) if (label !== null) constant(label);
       },
@@ -75,20 +108,28 @@ export function usageOf(kernel: FunctionDecl): Usage {
           case 'index': sink(e.index); break;
           case 'assign': {
             const to = root(e.target);
-            if (to !== null) flow(to, e.value);
+            if (to !== null) { flow(to, e.value); placed(to, e.value); }
             break;
           }
           case 'conditional': tested(e.condition); break;
           case 'unary': if (e.op === '!') tested(e.operand); break;
           case 'binary':
             if (e.op === '==' || e.op === '!=' || e.op === '&&' || e.op === '||') { tested(e.left); tested(e.right); }
-            if (['<', '<=', '>', '>=', '==', '!='].includes(e.op)) { constant(e.left); constant(e.right); }
+            if (['<', '<=', '>', '>=', '==', '!='].includes(e.op)) comparison(e.left, e.right);
             if ((e.op === '+' || e.op === '-') && (e.left.type.kind === 'pointer' || e.left.type.kind === 'array')) sink(e.right);
             if (e.op === '<<' || e.op === '>>') sink(e.right);
             break;
           case 'call':
+            for (const a of e.arguments) constant(a);
             if (e.callee.kind === 'function') {
-              for (const c of e.callee.candidates) for (const [i, p] of c.parameters.entries()) { const a = e.arguments[i]; if (a !== undefined) flow(p, a); }
+              for (const c of e.callee.candidates) for (const [i, p] of c.parameters.entries()) {
+                const a = e.arguments[i];
+                if (a === undefined) continue;
+                flow(p, a);
+                // What the callee writes through it arrives at the caller.
+                const to = p.type.kind === 'pointer' || p.type.kind === 'reference' ? root(a) : null;
+                if (to !== null) flowFrom(to, p);
+              }
             } else if (e.callee.kind === 'unknown' || e.callee.kind === 'value') e.arguments.forEach(sink);
             break;
           default: break;
@@ -97,13 +138,58 @@ export function usageOf(kernel: FunctionDecl): Usage {
     });
   }
   // What flows into a sink is one.
-  const work = [...sinks];
-  for (let d = work.pop(); d !== undefined; d = work.pop()) {
-    for (const from of flows.get(d) ?? []) if (!sinks.has(from)) { sinks.add(from); work.push(from); }
-  }
-  const usage: Usage = { indices: new Set([...sinks].map((d) => d.name)), nullable, integers: [...integers].sort((a, b) => a - b).slice(0, 64), reals: [...reals].sort((a, b) => a - b).slice(0, 64) };
+  const closure = (of: Set<Decl>): ReadonlySet<string> => {
+    const work = [...of];
+    for (let d = work.pop(); d !== undefined; d = work.pop()) {
+      for (const from of flows.get(d) ?? []) if (!of.has(from)) { of.add(from); work.push(from); }
+    }
+    return new Set([...of].map((d) => d.name));
+  };
+  const places = compared.flatMap((c): Place[] => {
+    const found = [...coordinatesOf(c.with), ...mentioned(c.with).flatMap((d) => coordinates.get(d) ?? [])];
+    const [first] = found;
+    if (first === undefined || c.value < 0) return [];
+    const mixed = found.some((f) => f.of !== first.of || f.axis !== first.axis);
+    return [{ of: mixed ? 'index' : first.of, axis: first.axis, value: c.value }];
+  });
+  const ordered = (values: ReadonlySet<number>): number[] => [...values].sort((a, b) => a - b).slice(0, MOST_CONSTANTS);
+  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places };
   cache.set(kernel, usage);
   return usage;
+}
+
+type Coordinate = Pick<Place, 'of' | 'axis'>;
+
+function coordinatesOf(e: Expr): Coordinate[] {
+  const out: Coordinate[] = [];
+  walkExpr(e, {
+    expr: (x) => {
+      if (x.kind !== 'coordinate' || x.axis === null || x.base === 'warpSize') return;
+      out.push({ of: x.base === 'threadIdx' ? 'thread' : x.base === 'blockIdx' ? 'block' : x.base, axis: x.axis });
+    },
+  });
+  return out;
+}
+
+/**
+ * Usage of two versions of a kernel for one choice of inputs: constants of both (those of one alone first, for they tell the two
+ * apart), and the names of the first. `rename` gives a name of the second in the first. What only the second uses as an index is
+ * not kept in range: that it leaves its range is a difference.
+ */
+export function jointUsage(before: Usage, after: readonly Usage[], rename: (name: string) => string): Usage {
+  const join = (a: readonly number[], others: readonly (readonly number[])[]): number[] => {
+    const first = new Set(a);
+    const second = new Set(others.flat());
+    return [...[...second].filter((v) => !first.has(v)), ...[...first].filter((v) => !second.has(v)), ...[...first].filter((v) => second.has(v))].slice(0, MOST_CONSTANTS);
+  };
+  return {
+    indices: new Set([...before.indices, ...after.flatMap((u) => [...u.bounds].map(rename))]),
+    bounds: new Set([...before.bounds, ...after.flatMap((u) => [...u.bounds].map(rename))]),
+    nullable: before.nullable,
+    integers: join(before.integers, after.map((u) => u.integers)),
+    reals: join(before.reals, after.map((u) => u.reals)),
+    places: [...after.flatMap((u) => u.places), ...before.places],
+  };
 }
 
 function reachable(kernel: FunctionDecl): FunctionDecl[] {

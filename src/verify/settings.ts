@@ -1,9 +1,8 @@
 /** Which launches a comparison tries: block shapes that the code allows, sizes around warp and block edges, seeds and schedules. */
-import { evaluate } from '../simulate/constants.js';
-import { EMPTY_ENV } from '../simulate/resolve.js';
-import { walkStmt } from '../simulate/walk.js';
 import type { Shape } from '../simulate/simulate.js';
-import { strip, type Expr, type FunctionDecl, type Program } from '../syntax/tree.js';
+import type { Usage } from '../simulate/usage.js';
+import type { FunctionDecl, Launch, Program } from '../syntax/tree.js';
+import { axesOf, blockShapes, constantSharedBytes, constantShape, sameShape, spellShape, threads } from './shapes.js';
 
 /** One run, reproducible from these values alone. */
 export interface Setting {
@@ -12,89 +11,59 @@ export interface Setting {
   readonly block: Shape;
   readonly grid: Shape;
   readonly scheduleSeed: number;
+  /** Infinities, NaNs and negative zeros among floating inputs. */
   readonly special: boolean;
+  /** Integers over their whole range, floating values of all magnitudes. */
+  readonly wide: boolean;
+  /** How parameters that are named like sizes differ: see `extentOf`. */
+  readonly extents: number;
+  /** Two pointer parameters that hold the same address, the earlier first. */
+  readonly alias: readonly [string, string] | null;
+  /** Bytes of dynamic shared memory; null: what a block of that size usually needs. */
+  readonly sharedBytes: number | null;
 }
 
-/** Axes of `threadIdx` and `blockIdx` that the kernel and its callees use. */
-export function axesOf(kernel: FunctionDecl): { readonly y: boolean; readonly z: boolean } {
-  let y = false;
-  let z = false;
-  const seen = new Set<FunctionDecl>([kernel]);
-  const work = [kernel];
-  for (let f = work.pop(); f !== undefined; f = work.pop()) {
-    if (f.body === null) continue;
-    walkStmt(f.body, {
-      expr(e) {
-        if (e.kind === 'coordinate') {
-          if (e.axis === 'y') y = true;
-          if (e.axis === 'z') z = true;
-        }
-        if (e.kind === 'call' && e.callee.kind === 'function') for (const c of e.callee.candidates) if (!seen.has(c)) { seen.add(c); work.push(c); }
-      },
-    });
-  }
-  return { y, z };
+export interface SettingOptions {
+  readonly blocks?: readonly Shape[];
+  readonly grids?: readonly Shape[];
+  readonly sizes?: readonly number[];
+  readonly seeds?: readonly number[];
+  readonly schedules?: readonly number[];
+  readonly sharedBytes?: number;
+  /** Sums are compared with a tolerance: floating inputs of all magnitudes would cancel each other. */
+  readonly tolerance?: number;
+  /** Of both versions. */
+  readonly usage?: Usage;
+  /** Those that ask for the instance; all visible ones if absent. */
+  readonly launches?: readonly Launch[];
+  /** False if there is but one size, which cannot differ from others. */
+  readonly severalSizes?: boolean;
 }
 
-function threads(s: Shape): number {
-  return s[0] * s[1] * s[2];
-}
+const ceil = (n: number, d: number, most: number): number => Math.max(1, Math.min(most, Math.ceil(n / d)));
 
-/** A constant launch shape, or null. */
-export function constantShape(e: Expr): Shape | null {
-  const x = strip(e);
-  const parts = x.kind === 'construct' || (x.kind === 'call' && x.callee.kind === 'unknown') ? x.arguments : x.kind === 'ref' && x.decl?.kind === 'variable' && x.decl.init !== null ? null : [x];
-  if (parts === null) {
-    const decl = x.kind === 'ref' && x.decl?.kind === 'variable' ? x.decl : null;
-    const init = decl?.init ?? null;
-    return init === null ? null : strip(init).kind === 'construct' ? constantShape(init) : single(x) ?? single(init);
-  }
-  const values = parts.map((p) => evaluate(p, EMPTY_ENV));
-  const numbers = values.map((v) => (v === null ? null : Number(v.value)));
-  if (numbers.some((n) => n === null || n < 1) || numbers.length === 0 || numbers.length > 3) return null;
-  return [numbers[0] ?? 1, numbers[1] ?? 1, numbers[2] ?? 1];
-}
+/** Constants around which sizes are tried, and how large they may be. */
+const MOST_CONSTANTS = 3;
+const LARGEST_CONSTANT = 4096;
 
-function single(e: Expr): Shape | null {
-  const v = evaluate(e, EMPTY_ENV);
-  return v === null || Number(v.value) < 1 ? null : [Number(v.value), 1, 1];
-}
-
-/** Block shapes: those of visible launches first, then usual ones within the launch bound. */
-export function blockShapes(program: Program, kernel: FunctionDecl): Shape[] {
-  const shapes: Shape[] = [];
-  const add = (s: Shape): void => {
-    if (threads(s) <= limit && threads(s) >= 1 && !shapes.some((o) => o[0] === s[0] && o[1] === s[1] && o[2] === s[2])) shapes.push(s);
-  };
-  let limit = 1024;
-  for (const bound of kernel.bounds) {
-    const [first] = bound.arguments;
-    const value = first === undefined ? null : evaluate(first, EMPTY_ENV);
-    if (bound.name === 'launch_bounds' && value !== null) limit = Math.min(limit, Number(value.value));
-  }
-  for (const launch of program.launchesOf(kernel)) {
-    const shape = constantShape(launch.block);
-    if (shape !== null) add(shape);
-  }
-  const { y, z } = axesOf(kernel);
-  if (z) for (const s of [[8, 4, 4], [4, 4, 4], [32, 2, 2]] as const) add(s);
-  else if (y) for (const s of [[16, 16, 1], [32, 8, 1], [8, 8, 1], [32, 32, 1], [7, 5, 1]] as const) add(s);
-  else for (const s of [[128, 1, 1], [64, 1, 1], [256, 1, 1], [32, 1, 1], [96, 1, 1], [48, 1, 1], [512, 1, 1]] as const) add(s);
-  return shapes;
-}
+interface Pair { readonly block: Shape; readonly size: number; readonly blocks?: number }
 
 /**
  * Settings in the order in which they are tried. The first rounds go through the telling sizes (none, one, around a warp, around a
  * block, several blocks) for every block shape, each with another seed; later rounds take sizes a few elements off multiples of 32,
- * where bounds that are one off show.
+ * where bounds that are one off show, and sizes around constants of the code. Every second setting has sizes that differ from each
+ * other, some have too few blocks for one thread an element (loops with a grid stride then take a second turn), a fourth of the seeds
+ * has full-range integers, another one infinities and NaNs.
  */
-export function settingsFor(program: Program, kernel: FunctionDecl, options: { readonly blocks?: readonly Shape[]; readonly grids?: readonly Shape[]; readonly sizes?: readonly number[]; readonly seeds?: readonly number[]; readonly schedules?: readonly number[] }): Setting[] {
-  const blocks = options.blocks ?? blockShapes(program, kernel);
+export function settingsFor(program: Program, kernel: FunctionDecl, options: SettingOptions): Setting[] {
+  const launches = options.launches ?? program.launchesOf(kernel);
+  const usage = options.usage ?? null;
+  const blocks = options.blocks ?? blockShapes(program, kernel, launches, usage);
   const seeds = options.seeds ?? Array.from({ length: 16 }, (_, i) => i + 1);
   const schedules = options.schedules ?? [0, 1, 0, 2, 3];
   const { y, z } = axesOf(kernel);
-  const coarse: { block: Shape; size: number }[] = [];
-  const fine: { block: Shape; size: number }[] = [];
+  const coarse: Pair[] = [];
+  const fine: Pair[] = [];
   const telling = blocks.map((block) => {
     const edge = block[0];
     return options.sizes ?? (y || z ? [edge + 1, 1, 2 * edge + 3, edge, edge - 1, 0, 33] : [2 * threads(block) + 37, edge + 1, 1, edge, 33, edge - 1, 0, 32, 31, 3 * edge]);
@@ -104,11 +73,11 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: { r
   for (let r = 0; r < rounds; r++) {
     for (const [b, block] of blocks.entries()) {
       const size = telling[b]?.[r];
-      if (size !== undefined && size >= 0 && (b === 0 || (r + b) % 2 === 0)) coarse.push({ block, size });
+      if (size !== undefined && size >= 0 && (b === 0 || (r + b) % 2 === 0 || (b > 6 && r === 0))) coarse.push({ block, size });
     }
   }
+  const own = blocks[0];
   if (options.sizes === undefined) {
-    const own = blocks[0];
     for (let r = 0; own !== undefined && r < 24; r++) {
       const span = y || z ? own[0] : 32;
       fine.push({ block: blocks[r % 3 === 2 ? (r >> 1) % blocks.length : 0] ?? own, size: span * (1 + (r * 5) % (y || z ? 3 : 9)) + ((r * 7) % 11) - 5 });
@@ -117,19 +86,59 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: { r
   // Two telling sizes, then one a few elements off.
   const pairs = coarse.flatMap((pair, i) => { const extra = i % 2 === 1 ? fine[(i - 1) / 2] : undefined; return extra === undefined ? [pair] : [pair, extra]; });
   pairs.push(...fine.slice(Math.floor(coarse.length / 2)));
+  if (own !== undefined && options.sizes === undefined) pairs.splice(6, 0, ...aroundConstants(own, usage, y || z));
   const settings: Setting[] = [];
+  const known = new Set<string>();
   const total = Math.max(pairs.length, options.sizes === undefined ? Math.min(64, Math.max(pairs.length, 48)) : pairs.length * Math.min(seeds.length, 4));
   for (let i = 0; i < total; i++) {
     const pair = pairs[i % pairs.length];
     const seed = seeds[i % seeds.length];
     if (pair === undefined || seed === undefined || pair.size < 0) continue;
     const { block, size } = pair;
-    const ceil = (n: number, d: number): number => Math.max(1, Math.min(4, Math.ceil(n / d)));
-    const grids: readonly Shape[] = options.grids ?? [[ceil(size, block[0]), y ? ceil(size, block[1]) : 1, z ? ceil(size, block[2]) : 1]];
+    const most = pair.blocks ?? 4;
+    // Also where the caller names the sizes: a grid that does not cover them is as good a launch as one that does.
+    const short = options.grids === undefined && pair.blocks === undefined && (i % 7 === 1 || i % 7 === 4);
+    const fit = (n: number): number => (short ? Math.max(1, n >> 1) : n);
+    const grids: readonly Shape[] = options.grids ?? [[fit(Math.max(ceil(size, block[0], most), pair.blocks ?? 1)), y ? fit(ceil(size, block[1], 4)) : 1, z ? ceil(size, block[2], 4) : 1]];
     const grid = grids[Math.floor(i / pairs.length) % grids.length] ?? [1, 1, 1];
-    settings.push({ seed, size, block, grid, scheduleSeed: schedules[i % schedules.length] ?? 0, special: seed % 4 === 3 });
+    const setting: Setting = {
+      seed, size, block, grid, scheduleSeed: schedules[i % schedules.length] ?? 0, special: seed % 4 === 3, wide: seed % 4 === 2 && options.tolerance === undefined,
+      extents: options.severalSizes !== false && i % 2 === 1 ? 1 + ((i >> 1) % 3) : 0, alias: null, sharedBytes: options.sharedBytes ?? sharedBytesOf(launches, block),
+    };
+    const key = JSON.stringify(setting);
+    if (known.has(key)) continue;
+    known.add(key);
+    settings.push(setting);
   }
   return settings;
+}
+
+/** Sizes just beyond constants of the code, with grids that reach them. */
+function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[] {
+  if (usage === null) return [];
+  const out: Pair[] = [];
+  const blocks = usage.places.find((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64);
+  if (blocks !== undefined) out.push({ block: own, size: own[0] * 2, blocks: blocks.value + 2 });
+  if (plane) return out;
+  const indices = usage.places.filter((p) => p.of === 'index').map((p) => p.value);
+  const constants = [...new Set([...indices, ...usage.integers])].filter((c) => c > 33 && c <= LARGEST_CONSTANT).slice(0, MOST_CONSTANTS);
+  for (const c of constants) out.push({ block: own, size: c + 1 + (c % 3), blocks: Math.min(64, Math.ceil((c + 4) / own[0])) });
+  return out;
+}
+
+/** What a visible launch with that block shape gives. */
+function sharedBytesOf(launches: readonly Launch[], block: Shape): number | null {
+  for (const launch of launches) {
+    const shape = constantShape(launch.block);
+    if (shape !== null && sameShape(shape, block)) return constantSharedBytes(launch);
+  }
+  return null;
+}
+
+/** The same setting with another block shape, and a grid that covers as many elements. */
+export function reshaped(setting: Setting, block: Shape, sharedBytes: number | null): Setting {
+  const grid: Shape = [ceil(setting.grid[0] * setting.block[0], block[0], 64), setting.grid[1], setting.grid[2]];
+  return { ...setting, block, grid, sharedBytes };
 }
 
 /** Smaller settings that may show the same difference, smallest first. */
@@ -138,6 +147,8 @@ export function smaller(setting: Setting, blocks: readonly Shape[]): Setting[] {
   const sorted = [...blocks].sort((a, b) => threads(a) - threads(b));
   for (const block of sorted) {
     if (threads(block) > threads(setting.block)) continue;
+    // Dynamic shared memory of a launch belongs to its block shape.
+    if (setting.sharedBytes !== null && !sameShape(block, setting.block)) continue;
     for (const size of [0, 1, 2, 3, 5, 8, 16, 31, 32, 33, 64, 65, 100, 129]) {
       if (size >= setting.size) break;
       out.push({ ...setting, block, size, grid: [1, 1, 1], scheduleSeed: 0 });
@@ -145,4 +156,14 @@ export function smaller(setting: Setting, blocks: readonly Shape[]): Setting[] {
     out.push({ ...setting, block, grid: [1, 1, 1] });
   }
   return out.slice(0, 60);
+}
+
+/** Options that run it again, `scalars` being the values of all parameters. */
+export function replayOf(s: Setting, scalars: Readonly<Record<string, string>>): string {
+  const words = [`--seed ${s.seed}`, `--launch ${spellShape(s.grid)}x${spellShape(s.block)}`, `--size ${s.size}`];
+  if (s.scheduleSeed !== 0) words.push(`--schedule ${s.scheduleSeed}`);
+  if (s.sharedBytes !== null) words.push(`--shared ${s.sharedBytes}`);
+  for (const [name, value] of Object.entries(scalars)) words.push(`--arg ${name}=${value}`);
+  if (s.alias !== null) words.push(`--arg '${s.alias[1]}=alias(${s.alias[0]})'`);
+  return words.join(' ');
 }

@@ -12,7 +12,7 @@ import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openProject } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, positive, single, type Argv } from '../options.js';
-import { simulationOptions, simulationRequest } from '../simulation-options.js';
+import { refuseUnused, simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 const GROUP = 'Edits:';
@@ -44,6 +44,7 @@ export const applyCommand = command({
     const check = isSet(argv, 'check');
     const series = single(argv, 'series');
     const at = positive(argv, 'at');
+    if (!isSet(argv, 'verify')) refuseUnused(argv, 'verify');
     if (write && (check || isSet(argv, 'dry-run'))) throw new UsageError(`--write contradicts --${check ? 'check' : 'dry-run'}`);
     const opened = await openProject(argv, console);
     if (opened === null) return;
@@ -59,7 +60,9 @@ export const applyCommand = command({
 
     let verifications: readonly Verification[] | null = null;
     if (isSet(argv, 'verify')) {
-      verifications = await project.verify(sites, await simulationRequest(argv, settings), breathe);
+      const request = await simulationRequest(argv, settings);
+      (await import('../../project/argument-check.js')).checkArguments(request.arguments, project.kernels());
+      verifications = await project.verify(sites, request, breathe);
       for (const { verdict } of verifications) {
         if (verdict.status === 'different') console.holds(EXIT.different);
         if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);

@@ -2,15 +2,16 @@
 import { isTooDeep, UsageError } from '../../project/errors.js';
 import type { PlainFile } from '../../project/plain-audit.js';
 import type { AuditRequest, Session } from '../../project/session.js';
+import type { NotSimulated } from '../../project/simulation.js';
 import type { Settings } from '../../project/settings.js';
-import { breathe, TOO_DEEP } from '../console.js';
+import { breathe, TOO_DEEP, type Console } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { checkFailOn, offends } from '../fail-on.js';
 import { openSession } from '../open.js';
 import { choice, factOptions, fileOptions, isSet, type Argv } from '../options.js';
 import { readJson } from '../read-json.js';
-import { simulationOptions, simulationRequest } from '../simulation-options.js';
+import { refuseUnused, simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 export const auditCommand = command({
@@ -34,8 +35,9 @@ export const auditCommand = command({
     const known = settings.baseline === null ? null : baselineIds(settings.baseline);
 
     const files: PlainFile[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
+    if (!isSet(argv, 'simulate')) refuseUnused(argv, 'simulate');
     const jobs = isSet(argv, 'simulate') || opened.stdin ? 1 : settings.jobs ?? 1;
-    files.push(...(jobs > 1 && project.groups.length > 1 ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings))));
+    files.push(...(jobs > 1 && project.groups.length > 1 ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings, project, console))));
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
     const answered = new Set(files.map((file) => file.path));
     for (const { path } of project.files) {
@@ -108,10 +110,20 @@ async function auditInParallel(session: Session, settings: Settings, jobs: numbe
   return answers.flatMap((answer) => answer.files);
 }
 
-async function auditRequest(argv: Argv, settings: Settings): Promise<AuditRequest> {
+async function auditRequest(argv: Argv, settings: Settings, session: Session, console: Console): Promise<AuditRequest> {
   if (!isSet(argv, 'simulate')) return {};
   const [{ simulatedProbabilities }, request] = await Promise.all([import('../../project/simulation.js'), simulationRequest(argv, settings)]);
-  return { probabilities: (program, kernels) => simulatedProbabilities(program, kernels, request) };
+  const { checkArguments } = await import('../../project/argument-check.js');
+  checkArguments(request.arguments, session.kernels());
+  const told = new Set<string>();
+  const tell = ({ kernel, reason, file, line }: NotSimulated): void => {
+    console.holds(EXIT.incomplete);
+    const text = `${session.shownPath(file)}:${line}: ${kernel.name} was not simulated: ${reason}`;
+    // A kernel of a header is met once for every file that includes it.
+    if (!told.has(text)) console.problem(text);
+    told.add(text);
+  };
+  return { probabilities: (program, kernels) => simulatedProbabilities(program, kernels, request, tell) };
 }
 
 /** The files in the order in which they were given; those that could not be read at the end. */

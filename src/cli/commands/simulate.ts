@@ -24,6 +24,7 @@ export const simulateCommand = command({
     const wanted = all.filter(({ kernel }) => nameMatcher(settings.kernel)(kernel.name) && kernel.body !== null);
     if (wanted.length === 0) throw new UsageError('there is no kernel here to simulate');
 
+    (await import('../../project/argument-check.js')).checkArguments(request.arguments, wanted);
     const { sourceViewOf } = await import('../../report/source-view.js');
     const { simulationJson, simulationText } = await import('../../report/simulation.js');
     const view = sourceViewOf(new Set(wanted.map(({ program }) => program)), (file) => project.shownPath(file));
@@ -31,7 +32,7 @@ export const simulateCommand = command({
     for (const { unit, kernel, program } of wanted) {
       await breathe();
       const { result } = simulateKernel(program, kernel, request);
-      reports.push({ kernel: kernel.name, path: unit.source.realPath, seed: request.seed, schedule: request.schedule, result });
+      reports.push({ kernel: kernel.name, path: unit.source.realPath, seed: request.seed ?? 1, schedule: request.schedule ?? 0, result });
       if (result.status !== 'ran') console.holds(EXIT.incomplete);
       else if (result.faults.some((fault) => fault.severity === 'error')) console.holds(EXIT.findings);
     }

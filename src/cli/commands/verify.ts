@@ -1,4 +1,5 @@
 /** `divmod verify BEFORE AFTER`. */
+import { statSync } from 'node:fs';
 import { UsageError } from '../../project/errors.js';
 import { breathe } from '../console.js';
 import { command } from '../command.js';
@@ -14,6 +15,10 @@ export const verifyCommand = command({
   options: { ...simulationOptions, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
+    for (const name of ['before', 'after'] as const) {
+      const path = single(argv, name) ?? '';
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw new UsageError(`${path} is a folder: verify compares two files`);
+    }
     const before = await openSession({ ...argv, paths: [single(argv, 'before')] }, console);
     const after = await openSession({ ...argv, paths: [single(argv, 'after')] }, console);
     if (before === null || after === null) return;
@@ -26,6 +31,8 @@ export const verifyCommand = command({
     const program = news[0]?.program;
     if (wanted.length === 0) throw new UsageError('there is no kernel to compare in the first file');
     if (program === undefined) throw new UsageError('there is no kernel in the second file');
+
+    (await import('../../project/argument-check.js')).checkArguments(request.arguments, wanted);
 
     const verifications = [];
     for (const { unit, kernel, program: first } of wanted) {
