@@ -132,6 +132,13 @@ test.each([
   expect(applyAll(compact, text, asked('free')).text).toContain(`int n, ${types})`);
 });
 
+test('an order that means nothing is refused', () => {
+  const text = `__global__ void k(${SIGNATURE})\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n${BODY}}\n${LAUNCH}`;
+  const [outcome] = outcomesOf(compact, load(text), { variant: 'grid', options: new Map([['order', 'stable']]) });
+  expect(outcome?.status).toBe('refused');
+  expect(outcome === undefined ? [] : refusals(outcome).map(({ id, remedy }) => [id, remedy])).toEqual([['order-free', 'order=free or order=keep']]);
+});
+
 describe('what the cases say of compact holds for the variant', () => {
   const folder = path.join(process.cwd(), 'fixtures/cases');
   interface Expected { readonly transform: string; readonly line: number; readonly verdict: string }

@@ -234,6 +234,8 @@ function independent(context: TransformContext, first: Effects, later: Effects, 
 function orderFree(context: TransformContext, { order, shape }: GridPlan, later: Effects): Obligation {
   const id = 'order-free';
   const line = lineOf(context, shape.branch);
+  const given = context.options.get('order');
+  if (given !== undefined && given !== 'free' && given !== 'keep') return refuted(id, line, `order=${given} means nothing`, 'order=free or order=keep');
   const ordered = orderedAtomic(context.facts, later);
   if (order === 'keep') {
     return proved(id, line, ordered === null ? 'nothing depends on the order of the items' : `items keep their order; beyond that the original leaves the order of its atomics open as well`);
