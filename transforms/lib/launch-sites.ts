@@ -123,6 +123,7 @@ function collect(context: TransformContext): KernelSites {
   for (const unit of program.units.values()) {
     for (const hidden of unit.hiddenKernels) if (hidden.name === kernel.name) obstacles.push({ path: unit.source.path, line: hidden.line, form: `written again in the macro ${hidden.macro}` });
   }
+  obstacles.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
   if (kernel.owner !== null) block(context.unit, kernel.nameSpan.start, 'it is a member of a class');
   const header = (path: string): boolean => /\.(cuh|h|hh|hpp|hxx|inl|inc)$/i.test(path) || [...program.units.values()].some((unit) => unit.includes.includes(path));
   return {

@@ -91,7 +91,7 @@ function copies(context: TransformContext): Obligation {
   // Shared arrays belong to a block, and each block runs one of the kernels.
   const hazard = copyHazards([body]).find((found) => found.movable === null && !(found.node.kind === 'declare' && found.node.variables.every((variable) => variable.storage !== 'static' || variable.space === 'shared')) && found.node.kind !== 'asm');
   if (hazard === undefined) return proved('copy-safe', line, 'the text around the branch may stand in two kernels');
-  return (hazard.node.kind === 'opaque' ? unknown : refuted)('copy-safe', lineOf(context, hazard.node), hazard.text, hazard.node.kind === 'declare' ? 'pass it as a parameter' : null);
+  return (hazard.node.kind === 'opaque' ? unknown : refuted)('copy-safe', lineOf(context, hazard.node), hazard.text, hazard.node.kind === 'declare' ? 'pass it as a parameter' : 'take it out of the kernel, or write it in another form');
 }
 
 function populations(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {

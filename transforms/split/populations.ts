@@ -24,7 +24,7 @@ export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Node
   const fence = effects.fences.find((call) => !('name' in call.callee && call.callee.name === '__threadfence_block'));
   if (fence !== undefined) return stop(fence, 'blocks pass data on behind a fence: those of one population may wait for, or count, those of the other', 'give each population counters and flags of its own, in kernels of their own');
   const [opaque] = effects.opaque;
-  if (opaque !== undefined) return stop(opaque, 'part of the kernel was not understood', null, false);
+  if (opaque !== undefined) return stop(opaque, 'part of the kernel was not understood', 'write it in a form that is understood, or expand its macro by hand', false);
   const [asm] = effects.asm;
   if (asm !== undefined) return stop(asm, 'inline assembly may talk to other blocks', 'use the intrinsic in its place', false);
   const [call] = effects.unknownCalls;
