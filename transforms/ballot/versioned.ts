@@ -156,13 +156,21 @@ function isConfinedTo(facts: FunctionFacts, expr: Expr, follow: (name: string) =
 /** Integers are compared, and one way is the work, the other next to nothing: not a choice between two kinds of work. */
 function isGuard(facts: FunctionFacts, { owner, comparison }: Guard): boolean {
   if (comparison.left.type.kind !== 'int' || comparison.right.type.kind !== 'int') return comparison.left.type.kind === 'dependent' || comparison.right.type.kind === 'dependent';
-  if (owner.kind === 'ternary') return isTrivial(owner.node.then) || isTrivial(owner.node.else);
+  if (owner.kind === 'ternary') return isFiller(owner.node.then, owner.node.else) || isFiller(owner.node.else, owner.node.then);
   if (owner.kind === 'if' && owner.node.else !== null) return Math.min(facts.cost(owner.node.then).instructions, facts.cost(owner.node.else).instructions) <= SLIGHT;
   return true;
 }
 
 /** Instructions of an arm that only sets something. */
 const SLIGHT = 4;
+
+/** `valid ? x[j] : 0`, `valid ? f(x[j]) : before`: not `j > n / 2 ? j - n : j`. */
+function isFiller(arm: Expr, work: Expr): boolean {
+  if (!isTrivial(arm)) return false;
+  let loads = strip(arm).kind === 'literal';
+  walk(work, (node) => { loads ||= node.kind === 'index' || node.kind === 'call' || (node.kind === 'unary' && node.op === '*'); return !loads; });
+  return loads;
+}
 
 function isTrivial(expr: Expr): boolean {
   const value = strip(expr);
