@@ -129,6 +129,33 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'work of a loop put off',
+    before: `__global__ void k(const float* x, float* y, int n, int m) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0.0f; if (i >= n) return;
+      for (int j = 0; j < m; ++j) { float v = x[(i * 5 + j * 3) % n]; if (v > 0.0f) { sum = sum * 0.5f + v * (float)(j + 1); } }
+      y[i] = sum; }`,
+    after: `__global__ void k(const float* x, float* y, int n, int m) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0.0f; if (i >= n) return;
+      unsigned int queued = 0, finished = 0; int j_queue[4]; float v_queue[4];
+      for (int j = 0; j < m; ++j) { float v = x[(i * 5 + j * 3) % n];
+        const bool active = v > 0.0f;
+        if (__any_sync(0xffffffff, active && queued - finished == 4)) {
+          if (finished != queued) { int j = j_queue[finished % 4]; float v = v_queue[finished % 4]; sum = sum * 0.5f + v * (float)(j + 1); finished++; } }
+        if (active) { j_queue[queued % 4] = j; v_queue[queued % 4] = v; queued++; } }
+      while (finished != queued) { int j = j_queue[finished % 4]; float v = v_queue[finished % 4]; sum = sum * 0.5f + v * (float)(j + 1); finished++; }
+      y[i] = sum; }`,
+    faults: [
+      ['room for one more than there is', 'queued - finished == 4', 'queued - finished == 5'],
+      ['queue one too small', 'float v_queue[4];', 'float v_queue[3];'],
+      ['work left behind the loop', 'while (finished != queued)', 'if (finished != queued)'],
+      ['newest in place of the oldest', 'float v = v_queue[finished % 4]; sum = sum * 0.5f + v * (float)(j + 1); finished++; } }', 'float v = v_queue[(queued - 1) % 4]; sum = sum * 0.5f + v * (float)(j + 1); finished++; } }'],
+      ['counter of now with the value of then', 'if (finished != queued) { int j = j_queue[finished % 4]; float v', 'if (finished != queued) { float v'],
+      ['put before the lane has room', '        if (active) { j_queue[queued % 4] = j; v_queue[queued % 4] = v; queued++; } }', '        if (active && queued - finished != 4) { j_queue[queued % 4] = j; v_queue[queued % 4] = v; queued++; } if (active && v > 1.0f) finished++; }'],
+      ['vote where not all lanes come', 'if (__any_sync(0xffffffff, active && queued - finished == 4)) {', 'if (active && __any_sync(0xffffffff, queued - finished == 4)) {'],
+      ['ran but not counted', '(float)(j + 1); finished++; } }', '(float)(j + 1); } }'],
+    ],
+  },
+  {
     name: 'tree to shuffles',
     options: block(128),
     before: `__global__ void k(const float* x, float* y) {
