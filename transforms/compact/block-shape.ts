@@ -137,7 +137,7 @@ function hoist(context: TransformContext, region: Region, base: number, gates: r
   for (const [stmt, decl] of [...needed].sort((a, b) => a[0].span.start - b[0].span.start)) {
     const types = new Map<VariableDecl, string>();
     for (const variable of stmt.variables) {
-      const type = fitToSplit(variable) ? spelledType(context, variable) : null;
+      const type = fitToSplit(context, variable) ? spelledType(context, variable) : null;
       if (type === null) stuck.push({ decl: variable, text: `the declaration of ${variable.name} cannot be parted from its initialiser` });
       else if (clashes(context, variable)) stuck.push({ decl: variable, text: `the name ${variable.name} is used for something else in the kernel` });
       else types.set(variable, type);
@@ -149,10 +149,12 @@ function hoist(context: TransformContext, region: Region, base: number, gates: r
 }
 
 /** `T v;`, `T v = e;`, `T v(e);` of a type that can be assigned. */
-function fitToSplit(variable: VariableDecl): boolean {
+function fitToSplit(context: TransformContext, variable: VariableDecl): boolean {
   if (!isPrivate(variable) || variable.type.kind === 'array' || variable.type.kind === 'reference' || variable.opaqueInit || variable.type.volatile === true) return false;
   if (sizeOf(variable.type) === null) return false;
   if (variable.init === null) return variable.initStyle === 'none';
+  // A constant may be the length of an array.
+  if (variable.type.const === true && context.facts.constant(variable.init) !== null) return false;
   const init = strip(variable.init);
   return variable.initStyle === 'equals' && init.kind !== 'init-list';
 }

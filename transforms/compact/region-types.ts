@@ -39,6 +39,8 @@ function layoutOf(type: Type): Layout | null {
 
 function recordLayout(decl: RecordDecl): Layout | null {
   if (decl.vector !== null) {
+    // The one vector with a constructor that does something.
+    if (decl.name === 'dim3') return null;
     const element = layoutOf(decl.vector.element);
     if (element === null) return null;
     const size = element.size * decl.vector.lanes;

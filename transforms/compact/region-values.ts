@@ -13,7 +13,7 @@
  * operations without memory is recomputed. All others are carried. Arrays of the owner and addresses of its variables can do neither.
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
-import { atLeast, type Variable } from '../../src/analysis/facts.js';
+import { atLeast, type Variable, type Verdict } from '../../src/analysis/facts.js';
 import { structureOf } from '../../src/analysis/structure.js';
 import type { Span } from '../../src/source/types.js';
 import { strip, type CoordinateExpr, type Decl, type DeclareStmt, type RefExpr, type Stmt } from '../../src/syntax/tree.js';
@@ -200,10 +200,11 @@ class Finder {
     if (decl.kind === 'parameter' && written.length === 0) return true;
     if (facts.addressTaken(decl) || within(decl.span, this.gated)) return false;
     if (written.some((definition) => 'node' in definition && within(definition.node.span, this.gated))) return false;
-    return refs.every((ref) => {
-      const verdict = facts.scope(ref);
-      return verdict.known && atLeast(verdict.value, 'block') && verdict.under.length === 0;
-    });
+    // Where it gets its values, too: below `if (threadIdx.y == 0)` a row agrees among those that came, and not among those that run items.
+    const shared = (verdict: Verdict): boolean => verdict.known && atLeast(verdict.value, 'block') && verdict.under.length === 0;
+    if (decl.kind === 'parameter' || (decl.init !== null && !shared(facts.scope(decl.init)))) return false;
+    if (!written.every((definition) => definition.kind === 'assignment' && shared(facts.scope(definition.node)) && shared(facts.arrival(definition.node)))) return false;
+    return refs.every((ref) => shared(facts.scope(ref)));
   }
 
   /** The declaration of a variable that is given its value there and nowhere else. */
