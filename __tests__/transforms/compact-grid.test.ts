@@ -117,6 +117,10 @@ describe('calls of the runtime', () => {
     expect(withHost(`void run(${parameters})\n{\n    cudaStreamSynchronize(s);\n    ${launch}\n}\n`)).toContain('    cudaMallocAsync(&items,');
   });
 
+  test('lean on no name that the host code may have given away', () => {
+    expect(withHost(`void run(${parameters})\n{\n    int min = 3, max = min;\n    (void)max;\n    ${launch}\n}\n`)).toContain('heavy_blocks = blocks < 2048u ? blocks : 2048u;');
+  });
+
   test('are not wrapped in what takes more than the answer', () => {
     expect(withHost(`void must(cudaError_t e, int line);\nvoid run(${parameters})\n{\n    must(cudaStreamSynchronize(s), 3);\n    ${launch}\n}\n`)).toContain('    cudaMallocAsync(&items,');
   });

@@ -54,7 +54,9 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
   const all = names.all;
   const own = context.facts.function.parameters.map((parameter) => parameter.name);
   const total = index.axes === 1 ? '(size_t)gridDim.x * blockDim.x' : '(size_t)gridDim.x * blockDim.x * gridDim.y * blockDim.y';
-  const blocks = index.axes === 1 ? `min(gridDim.x, ${MOST_BLOCKS}u)` : `(unsigned)min((size_t)gridDim.x * gridDim.y, (size_t)${MOST_BLOCKS})`;
+  // Spelled out: `min` may be a variable at the launch.
+  const whole = index.axes === 1 ? 'gridDim.x' : '(size_t)gridDim.x * gridDim.y';
+  const blocks = `${whole} < ${MOST_BLOCKS}u ? ${index.axes === 1 ? whole : 'gridDim.x * gridDim.y'} : ${MOST_BLOCKS}u`;
   const grid = all.heavyBlocks;
   const steps: LaunchStep[] = [{ kind: 'value', name: all.capacity, type: 'size_t', value: total }];
   const temporary = (name: string, element: string, count: string): LaunchStep => ({ kind: 'temporary', name, element, count });
