@@ -42,6 +42,11 @@ describe('extents and grids', () => {
       'for (int j = i; j < n; j += blockDim.x * gridDim.x) out[j] = j * 3;', 'if (i < n) out[i] = i * 3;');
     expect(verdict.counterexample.setting.block[0] * verdict.counterexample.setting.grid[0]).toBeLessThan(verdict.counterexample.setting.size);
   });
+  test('and a ninth one; a size may be the one value of a comparison', () => {
+    const strided = `__global__ void k(int* out, int n) { ${AT} int turn = 0; for (int j = i; j < n; j += blockDim.x * gridDim.x, ++turn) out[j] = j; }`;
+    expectDifferent(strided, 'j < n;', 'j < n && turn < 8;');
+    expectDifferent(`__global__ void k(int* out, int n) { ${AT} if (i < n) out[i] = i; }`, 'i < n', 'i < n - (n == 1000)');
+  });
 });
 
 describe('values', () => {

@@ -59,7 +59,7 @@ export function compareOver(c: Comparison): Verdict {
   const known = new Set<string>();
   for (const wanted of c.settings) {
     if (course.runs >= LEAST_RUNS && Date.now() > end) break;
-    const setting = instead(course, wanted);
+    const setting = instead(course, wanted, c.settings);
     const key = JSON.stringify(setting);
     if (known.has(key)) continue;
     known.add(key);
@@ -105,13 +105,14 @@ export function compareOver(c: Comparison): Verdict {
 }
 
 /** The setting, or one like it where the original is known to fault under its block shape whatever the inputs are. */
-function instead(course: Course, wanted: Setting): Setting {
+function instead(course: Course, wanted: Setting, settings: readonly Setting[]): Setting {
   const entry = course.shapes.get(spellShape(wanted.block));
   if (entry === undefined || entry.clean > 0 || entry.faulty === 0) return wanted;
   const better = [...course.shapes.values()].find((e) => e.clean > 0);
-  // Until some shape works, each has a second chance.
-  if (better === undefined) return wanted;
-  return reshaped(wanted, better.shape, better.sharedBytes);
+  if (better !== undefined) return reshaped(wanted, better.shape, better.sharedBytes);
+  // None works yet: one that was not tried, and where there is none, the shape has another chance.
+  const untried = settings.find((s) => !course.shapes.has(spellShape(s.block)));
+  return untried === undefined ? wanted : reshaped(wanted, untried.block, untried.sharedBytes);
 }
 
 /** Pairs of pointers that hold one address: a launch like any other where the code does not say `__restrict__`. */

@@ -46,7 +46,11 @@ const ceil = (n: number, d: number, most: number): number => Math.max(1, Math.mi
 const MOST_CONSTANTS = 3;
 const LARGEST_CONSTANT = 4096;
 
-interface Pair { readonly block: Shape; readonly size: number; readonly blocks?: number }
+/** Turns that a loop with a grid stride takes in the setting with a single block. */
+const TURNS = 12;
+
+/** `blocks`: at least so many; `alone`: one block whatever the size is. */
+interface Pair { readonly block: Shape; readonly size: number; readonly blocks?: number; readonly alone?: boolean }
 
 /**
  * Settings in the order in which they are tried. The first rounds go through the telling sizes (none, one, around a warp, around a
@@ -86,7 +90,7 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: Set
   // Two telling sizes, then one a few elements off.
   const pairs = coarse.flatMap((pair, i) => { const extra = i % 2 === 1 ? fine[(i - 1) / 2] : undefined; return extra === undefined ? [pair] : [pair, extra]; });
   pairs.push(...fine.slice(Math.floor(coarse.length / 2)));
-  if (own !== undefined && options.sizes === undefined) pairs.splice(6, 0, ...aroundConstants(own, usage, y || z));
+  if (own !== undefined && options.sizes === undefined) pairs.splice(6, 0, ...aroundConstants(own, usage, y || z), ...(y || z ? [] : [{ block: own, size: TURNS * own[0] + 5, alone: true }]));
   const settings: Setting[] = [];
   const known = new Set<string>();
   const total = Math.max(pairs.length, options.sizes === undefined ? Math.min(64, Math.max(pairs.length, 48)) : pairs.length * Math.min(seeds.length, 4));
@@ -95,7 +99,7 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: Set
     const seed = seeds[i % seeds.length];
     if (pair === undefined || seed === undefined || pair.size < 0) continue;
     const { block, size } = pair;
-    const most = pair.blocks ?? 4;
+    const most = pair.alone === true ? 1 : pair.blocks ?? 4;
     // Also where the caller names the sizes: a grid that does not cover them is as good a launch as one that does.
     const short = options.grids === undefined && pair.blocks === undefined && (i % 7 === 1 || i % 7 === 4);
     const fit = (n: number): number => (short ? Math.max(1, n >> 1) : n);
@@ -122,7 +126,7 @@ function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[
   if (plane) return out;
   const indices = usage.places.filter((p) => p.of === 'index').map((p) => p.value);
   const constants = [...new Set([...indices, ...usage.integers])].filter((c) => c > 33 && c <= LARGEST_CONSTANT).slice(0, MOST_CONSTANTS);
-  for (const c of constants) out.push({ block: own, size: c + 1 + (c % 3), blocks: Math.min(64, Math.ceil((c + 4) / own[0])) });
+  for (const c of constants) for (const size of [c + 1 + (c % 3), c]) out.push({ block: own, size, blocks: Math.min(64, Math.ceil((c + 4) / own[0])) });
   return out;
 }
 
