@@ -135,6 +135,7 @@ export interface Verification {
 
 /** A kernel whose arms depend on a parameter needs many settings until each was seen; a busy machine must not cut them short. */
 const BUDGET_MS = 20_000;
+const FIRST_RUN_MS = 2500;
 
 /** Block shapes that the kernel surely has, from options, annotations and launches; empty if any shape will do. */
 function provedBlocks(program: Program, name: string, options: AnalysisOptions): readonly Shape[] {
@@ -160,7 +161,7 @@ function optionsOf(request: SimulationRequest, { plan, apart }: ToVerify, proved
   const block = request.launch?.block ?? request.block;
   const grid = request.launch?.grid ?? request.grid;
   return {
-    arguments: request.arguments, budgetMs: BUDGET_MS,
+    arguments: request.arguments, budgetMs: BUDGET_MS, firstRunMs: FIRST_RUN_MS,
     ...(plan === undefined ? {} : { plan }),
     ...(block === null ? {} : { blocks: [block] }), ...(grid === null ? {} : { grids: [grid] }),
     ...(request.seed === null ? {} : { seeds: [request.seed] }), ...(request.schedule === null ? {} : { schedules: [request.schedule] }),

@@ -37,6 +37,8 @@ export interface VerifyOptions {
   /** Milliseconds after which no further setting is begun; at least four are tried. */
   readonly budgetMs?: number;
   readonly turnBudget?: number;
+  /** Milliseconds that a run of the original may take until one has come to its end: someone who waits wants to know of an endless loop. */
+  readonly firstRunMs?: number;
   /** The edit replaces the launch by a plan: it is executed on `after`. */
   readonly plan?: Plan;
   /** Block shapes that the kernel surely has: no others are tried. `blocks` goes before it. */
@@ -65,6 +67,9 @@ export function findKernel(program: Program, name: string): FunctionDecl | null 
   for (const unit of program.units.values()) for (const k of unit.kernels) if (k.name === name && k.body !== null) found ??= k;
   return found;
 }
+
+/** Milliseconds of one run. */
+const RUN_MS = 5000;
 
 /** Instances of a template that are run; more are named as left out. */
 const MOST_INSTANCES = 12;
@@ -121,9 +126,9 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const types = first.compiled.entry.parameters;
   // Until one run came to its end, an endless one must not take long.
   let patient = false;
-  const limits = (): SimulationOptions => ({ turnBudget: options.turnBudget ?? 400_000, timeBudget: patient ? 5000 : 2500 });
+  const limits = (): SimulationOptions => ({ turnBudget: options.turnBudget ?? 400_000, timeBudget: patient ? RUN_MS : options.firstRunMs ?? RUN_MS });
   // Lanes that part before a loop instead of inside it go round it one after the other: turns may grow by the arms, the work does not.
-  const roomier: SimulationOptions = { turnBudget: (options.turnBudget ?? 400_000) * 8, timeBudget: 5000 };
+  const roomier: SimulationOptions = { turnBudget: (options.turnBudget ?? 400_000) * 8, timeBudget: RUN_MS };
   let usage: Usage;
   let runAfter: Runner;
   const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: withAlias(options.arguments ?? new Map(), s), size: s.size, special: s.special, wide: s.wide, extents: s.extents, names });
