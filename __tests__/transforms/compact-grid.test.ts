@@ -143,6 +143,30 @@ test('an order that means nothing is refused', () => {
   expect(outcome === undefined ? [] : refusals(outcome).map(({ id, remedy }) => [id, remedy])).toEqual([['order-free', 'order=free or order=keep']]);
 });
 
+test('marks are not listed again, however much is carried', () => {
+  const text = `__global__ void k(float *x, const int *__restrict__ key, float *__restrict__ y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float a = x[i], b = a * 2.0f, c = x[i + n];
+    x[i] = b;
+    x[i + n] = a;
+    if (key[i] > 3) {
+        y[i] = a;
+    } else {
+        float v = a + c;
+        for (int t = 0; t < 64; ++t)
+            v = v * 0.5f + sqrtf(v + b);
+        y[i] = v;
+    }
+}
+${LAUNCH.replace('const float *x', 'float *x')}`;
+  const run = applyAll(compact, text, { ...asked('keep'), evenIfItLoses: true });
+  expect(run.rounds).toBe(1);
+  expect(run.text).toMatch(/a_of\[i\] = a;.*flags\[i\] = 1;/s);
+});
+
 describe('what the cases say of compact holds for the variant', () => {
   const folder = path.join(process.cwd(), 'fixtures/cases');
   interface Expected { readonly transform: string; readonly line: number; readonly verdict: string }

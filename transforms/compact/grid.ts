@@ -10,7 +10,7 @@
  */
 import { rewritable, writePlanText } from '../lib/launch-edits.js';
 import { walk } from '../../src/analysis/children.js';
-import { strip } from '../../src/syntax/tree.js';
+import { strip, type AssignExpr, type Stmt } from '../../src/syntax/tree.js';
 import { launchSites } from '../lib/launch-sites.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { emitGrid } from './grid-emit.js';
@@ -53,19 +53,30 @@ function standsForAnother({ facts }: TransformContext, { heavy }: GridShape): bo
   return verdict.known && verdict.sources.data;
 }
 
-/** The other arm is nothing but a mark or a place in a list: the branch was compacted before, with the other arm as the heavy one. */
-function isListed({ stmt, light }: Region): boolean {
-  const others = [...(light?.stmts ?? []), ...(stmt.then.kind === 'compound' ? stmt.then.body : [stmt.then])];
-  return others.some((one) => {
-    if (one.kind !== 'expression') return false;
-    const store = strip(one.expression);
-    if (store.kind !== 'assign' || store.op !== null) return false;
-    const target = strip(store.target);
-    const value = strip(store.value);
-    if (target.kind !== 'index' || value.kind !== 'literal' || value.value !== 1n) return false;
-    const base = strip(target.base);
-    return base.kind === 'ref' && base.decl?.kind === 'parameter' && base.type.kind === 'pointer' && base.type.to.kind === 'int' && base.type.to.bits === 8 && !base.type.to.signed;
+/** An arm is nothing but a mark, with the values that are carried: the branch was compacted before, with that arm as the heavy one. */
+function isListed({ stmt }: Region): boolean {
+  return [stmt.then, stmt.else].some((arm) => {
+    if (arm === null) return false;
+    const stores = (arm.kind === 'compound' ? arm.body : [arm]).filter((one) => one.kind !== 'return');
+    const last = stores.at(-1);
+    return last !== undefined && stores.every((one) => storeOf(one) !== null) && isMark(last);
   });
+}
+
+function storeOf(stmt: Stmt): AssignExpr | null {
+  const store = stmt.kind === 'expression' ? strip(stmt.expression) : null;
+  return store?.kind === 'assign' && store.op === null && strip(store.target).kind === 'index' ? store : null;
+}
+
+/** `flags[…] = 1;` for an array of bytes that is a parameter. */
+function isMark(stmt: Stmt): boolean {
+  const store = storeOf(stmt);
+  if (store === null) return false;
+  const target = strip(store.target);
+  const value = strip(store.value);
+  if (target.kind !== 'index' || value.kind !== 'literal' || value.value !== 1n) return false;
+  const base = strip(target.base);
+  return base.kind === 'ref' && base.decl?.kind === 'parameter' && base.type.kind === 'pointer' && base.type.to.kind === 'int' && base.type.to.bits === 8 && !base.type.to.signed;
 }
 
 /** The part does nothing but put something at its place of a list, by ranks from a ballot: what a compaction itself ends with. */
