@@ -22,6 +22,7 @@
  *         heavy(i);
  *     }
  */
+import { isHipSource } from '../src/audit/hazards/platform.js';
 import { block } from './compact/block.js';
 import { grid } from './compact/grid.js';
 import { loop } from './compact/loop.js';
@@ -48,7 +49,7 @@ export const compact: Transform<CompactShape> = {
   name: 'compact',
   summary: 'run work that only some lanes need with full warps',
   variants: VARIANTS.map(({ name, summary }) => ({ name, summary })),
-  obligationIds: [...new Set(VARIANTS.flatMap((variant) => variant.obligationIds))],
+  obligationIds: [...new Set(['prefix-population', ...VARIANTS.flatMap((variant) => variant.obligationIds)])],
   example: {
     before: `__global__ void relax(const float *x, const unsigned char *mask, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -116,7 +117,14 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
     });
   },
 
-  obligations: (site) => site.shape.prepared.obligations,
+  obligations(site, context) {
+    const { obligations } = site.shape.prepared;
+    if (!isHipSource(context.facts.program, context.unit)) return obligations;
+    return [...obligations, {
+      id: 'prefix-population', status: 'refuted', grant: null, line: site.line, text: 'wavefronts of HIP have up to 64 lanes, and its votes take other masks: the counts of 32 lanes are not theirs',
+      remedy: 'apply it to the CUDA source',
+    }];
+  },
   estimate: (site) => site.shape.prepared.estimate(),
   emit: (site) => site.shape.prepared.emit(),
 };

@@ -82,7 +82,9 @@ describe('gains', () => {
   test('light arms do not pay, and it is said before', () => {
     const choice = only(kernel('flag') + RUN, { evenIfItLoses: false });
     expect(choice.status).toBe('skipped');
-    expect(choice.estimate?.speedup).toBe(1);
+    // What goes is the test, a part of a handful of instructions.
+    expect(choice.estimate?.speedup).toBeGreaterThan(1);
+    expect(choice.reason).toContain('what goes is the test');
     const roles = only(kernel('blockIdx.x < 4') + RUN, { evenIfItLoses: false });
     expect(roles.status).toBe('skipped');
     expect(roles.estimate?.speedup).toBeGreaterThanOrEqual(0.93);
