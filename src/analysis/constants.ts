@@ -116,8 +116,23 @@ function templateValue(parameter: TemplateParameterDecl, env: Env): Values | nul
   return calleeTemplate(parameter, env.function, kernel, env, 0);
 }
 
+/** Values of template parameters below a kernel, by depth: each way through a graph of templates would be walked for itself. */
+const calleeTemplates = new WeakMap<FunctionDecl, Map<TemplateParameterDecl, (Values | null | undefined)[]>>();
+
 function calleeTemplate(parameter: TemplateParameterDecl, fn: FunctionDecl, kernel: FunctionDecl, env: Env, depth: number): Values | null {
   if (fn.template === null || !fn.template.includes(parameter) || parameter.pack || depth > 8) return null;
+  let ofKernel = calleeTemplates.get(kernel);
+  if (ofKernel === undefined) calleeTemplates.set(kernel, ofKernel = new Map());
+  let byDepth = ofKernel.get(parameter);
+  if (byDepth === undefined) ofKernel.set(parameter, byDepth = []);
+  const known = byDepth[depth];
+  if (known !== undefined) return known;
+  const values = calleeTemplateOf(parameter, fn, kernel, env, depth);
+  byDepth[depth] = values;
+  return values;
+}
+
+function calleeTemplateOf(parameter: TemplateParameterDecl, fn: FunctionDecl, kernel: FunctionDecl, env: Env, depth: number): Values | null {
   const sites = callSitesBelow(kernel, env.program).get(fn) ?? [];
   let values: Values | null = sites.length === 0 ? null : [];
   for (const site of sites) {

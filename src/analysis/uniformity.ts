@@ -26,7 +26,7 @@ import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
 import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
-import type { Expr, FunctionDecl } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
 import type { World } from './world.js';
 
 /** What is known of a call when its callee is solved. */
@@ -61,6 +61,10 @@ export class Uniformity {
   private everything = CONSTANT;
   private solved = false;
   private result = CONSTANT;
+  /** Counts the changes of what expressions are evaluated with. */
+  revision = 0;
+  /** Solutions of the callees of calls, as of a revision. */
+  readonly solvedCalls = new Map<CallExpr, { readonly revision: number; readonly solved: readonly (Uniformity | null)[] }>();
 
   constructor(readonly world: World, readonly env: Env, readonly entry: Entry) {
     this.function = env.function;
@@ -82,13 +86,15 @@ export class Uniformity {
       if (this.defUse.unstructuredFrom !== null) {
         let all = this.everything;
         for (const taint of this.own) all |= taint;
-        if (all !== this.everything) { this.everything = all; changed = true; }
+        if (all !== this.everything) { this.everything = all; this.revision++; changed = true; }
       }
       if (this.localStore !== before) changed = true;
       else if (!this.defUse.cyclic || forward) break;
       if (!changed) break;
     }
     this.result = this.collectReturns();
+    // What was recursion while this was being solved is none for those who ask later.
+    this.revision++;
     return this;
   }
 
@@ -113,11 +119,11 @@ export class Uniformity {
       if (step.value !== null) {
         const old = this.taints[step.value.id] ?? 0;
         const now = old | this.transfer(step.value);
-        if (now !== old) { this.taints[step.value.id] = now; changed = true; }
+        if (now !== old) { this.taints[step.value.id] = now; this.revision++; changed = true; }
       } else {
         const old = this.own[step.control.id] ?? 0;
         const now = old | this.ownOf(step.control);
-        if (now !== old) { this.own[step.control.id] = now; changed = true; }
+        if (now !== old) { this.own[step.control.id] = now; this.revision++; changed = true; }
       }
     }
     return changed;
@@ -132,7 +138,7 @@ export class Uniformity {
         const flow = control.loop;
         if (flow === null) return UNKNOWN;
         const exit = (flow.condition === null ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL) | this.joinOwn(flow.breaks) | this.everything;
-        this.exits.set(flow, exit);
+        if (this.exits.get(flow) !== exit) { this.exits.set(flow, exit); this.revision++; }
         return exit | this.joinOwn(flow.leaves);
       }
     }
@@ -193,17 +199,24 @@ export class Uniformity {
       const address = placeTaint(store.target, this);
       if ((address & LOCAL) === 0) continue;
       const value = store.node.kind === 'assign' ? taintOf(store.node.value, this) : CONSTANT;
-      this.localStore |= (address | value | this.chain(store.control)) & ~LOCAL;
+      this.stored((address | value | this.chain(store.control)) & ~LOCAL);
     }
     for (const call of this.structure.calls) {
       let local = this.entry.self & LOCAL;
       for (const argument of call.arguments) {
         local |= taintOf(argument, this) & LOCAL;
         // One of several own objects by reference: the callee's parameter is it, whichever it is.
-        if (call.callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0) this.localStore |= UNKNOWN;
+        if (call.callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0) this.stored(UNKNOWN);
       }
-      if (local !== 0) this.localStore |= callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL);
+      if (local !== 0) this.stored(callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL));
     }
+  }
+
+  private stored(taint: number): void {
+    const all = this.localStore | taint;
+    if (all === this.localStore) return;
+    this.localStore = all;
+    this.revision++;
   }
 
   /** Element of the address that a reference to this argument would hold, if it lies in memory. */
