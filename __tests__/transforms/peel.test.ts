@@ -206,3 +206,25 @@ test('a window whose test can never hold is not versioned', () => {
 `);
   expect(text).not.toContain('else');
 });
+
+describe('a loop whose own test names no counter', () => {
+  test.each([
+    ['while (true)', 'int i = 0; while (true) { if (i >= n) break; if (i + 4 < n) x += a[i]; else x++; i++; }'],
+    ['while (1)', 'int i = 0; while (1) { if (i >= n) break; if (i + 4 < n) x += a[i]; else x++; i++; }'],
+    ['for (i = 0; true;)', 'int i; for (i = 0; true;) { if (i >= n) break; if (i + 4 < n) x += a[i]; else x++; i++; }'],
+    ['for (i = 0; 1; i++)', 'int i; for (i = 0; 1; i++) { if (i >= n) break; if (i + 4 < n) x += a[i]; else x++; }'],
+    ['a test of something else', 'int i = 0; while (m) { if (i >= n) break; if (i + 4 < n) x += a[i]; else x++; i++; }'],
+    ['a last statement that holds the guard', 'int i = 0; while (m) { if (i >= n) break; if (i + 4 < n) { x += a[i]; i++; } else { x++; i++; } }'],
+  ])('%s is peeled once', (_, loop) => {
+    const code = `__global__ void k(int *o, const int *a, int n, int m) {\n    int x = 0;\n    ${loop}\n    o[threadIdx.x] = x;\n}\n`;
+    const run = applyAll(peel, code);
+    expect(run.text).not.toMatch(/(?:true|1) && /);
+    expect(run.rounds).toBeLessThanOrEqual(1);
+    if (run.rounds === 1) refuses(peel, run.text, 'already-done');
+  });
+
+  test('and the loop that is left by a break is peeled at all', () => {
+    const code = '__global__ void k(int *o, const int *a, int n) {\n    int x = 0, i = 0;\n    while (true) {\n        if (i >= n) break;\n        if (i + 4 < n) x += a[i];\n        i++;\n    }\n    o[threadIdx.x] = x;\n}\n';
+    expect(applyAll(peel, code).rounds).toBe(1);
+  });
+});

@@ -79,16 +79,18 @@ function isPrefix(stream: Stream, last: number): boolean {
 }
 
 /**
- * `EACH(i, n) statement`: a head whose condition calls a function that nobody declares, so that its value and its effects are unknown
- * to whoever does not look at the note, which tells what it stands for. A head without names (`for (;;)`) is written out if it fits.
+ * `EACH(i, n) statement`: a stand-in for the head, which the lowering reads from the note (`lower-head.ts`). A head without names
+ * (`for (;;)`) is written out if it fits. The blanks behind a short invocation (`FOR(i, n) {`) give it room.
  */
 function headRule(stream: Stream, patches: Patches, last: number, expansion: string, span: Span): boolean {
-  const length = span.end - span.start;
+  const { text } = stream.source;
   if (stream.tokens.is(stream.next(last), ';')) return false;
-  const candidates = [...(isStructure(expansion) ? [compact(expansion)] : []), expansion.startsWith('if') ? 'if(_())' : 'while(_())'];
-  const text = candidates.find((candidate) => candidate.length <= length);
-  if (text === undefined) return false;
-  patches.replace(span.start, span.end, text);
+  let { end } = span;
+  while (text.charCodeAt(end) === 32 || text.charCodeAt(end) === 9) end++;
+  const candidates = [...(isStructure(expansion) ? [compact(expansion)] : []), ...(/^if\b/.test(expansion) ? ['if(_())', 'if(_)'] : ['while(_())', 'for(;;)'])];
+  const stand = candidates.find((candidate) => candidate.length <= end - span.start);
+  if (stand === undefined) return false;
+  patches.replace(span.start, stand.length <= span.end - span.start ? span.end : end, stand);
   return true;
 }
 

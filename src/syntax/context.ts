@@ -62,6 +62,8 @@ export interface FunctionState {
   readonly problems: Problem[];
   loops: number;
   conditions: number;
+  /** Set where the tree gave a reading that C++ rules out: the text says something else, so nothing may rest on it. */
+  misread?: true;
 }
 
 /** Meanings given to places that tree-sitter read as something else, by the offset of the operator. */
@@ -154,6 +156,13 @@ export class Lowering {
 
   opaque(node: Cst, reason: string, type: Type = UNKNOWN): OpaqueExpr {
     return { kind: 'opaque', span: this.span(node), type, reason };
+  }
+
+  /** A statement that the grammar read as something it cannot be: the function is not understood, and `message` tells why. */
+  misread(node: Cst, reason: string, message: string): OpaqueStmt {
+    this.problem(node, message);
+    if (this.fn !== null) this.fn.misread = true;
+    return this.opaqueStmt(node, reason);
   }
 
   opaqueStmt(node: Cst, reason: string): OpaqueStmt {

@@ -136,6 +136,7 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
   const list = childOfType(node, 'field_initializer_list');
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
   decl.body = lowerCompound(ctx, body);
+  if (state.misread) decl.understood = false;
   if (!broken && lostAssignment(ctx.notesBetween(body.start, body.end))) {
     decl.understood = false;
     ctx.problem(body, 'not understood: an assignment between parentheses');

@@ -4,7 +4,7 @@ import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
 import { lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
-import { insideExpansion } from './lower-macro.js';
+import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerBody } from './lower-statement.js';
 import { lowerDeclarator, lowerSpecifiers, deduceAuto } from './lower-type.js';
 import type { Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
@@ -20,59 +20,67 @@ interface LoopHead {
   enter<T>(action: () => T): T;
   /** The macro's wrapper around an expression of the head. */
   wrap(expr: Expr): Expr;
-  /** Where the body's text begins. */
-  readonly end: number | null;
-}
-
-/** `EACH(i, n) statement`: the overlay left a stand-in for the head and a note of what it stands for. */
-function macroHead(ctx: Lowering, node: Cst): LoopHead | null {
-  if (ctx.override !== null) return null;
-  const note = ctx.notes[ctx.noteIndex(node.start)];
-  if (note === undefined || note.span.start !== node.start || note.kind !== 'macro') return null;
-  const head = note.standsFor.find((meaning) => meaning.name === 'head');
-  const definition = ctx.unit.macros.get(note.name);
-  if (head?.argument === undefined || head.argument === null || definition === undefined) return null;
-  const snippet = ctx.unit.snippets.statements(`${head.argument};`);
-  const [statement, more] = snippet === null ? [] : snippet.root.children.filter((child) => child.named);
-  if (snippet === null || statement === undefined || more !== undefined) return null;
-  if (statement.type !== 'for_statement' && statement.type !== 'while_statement') return null;
-  const empty = fieldChild(statement, 'body');
-  if (empty?.type !== 'expression_statement' || empty.children.some((child) => child.named)) return null;
-  const at: Cst = { ...node, start: note.span.start, end: note.span.end };
-  return {
-    node: statement, kind: statement.type, end: note.span.end,
-    enter: (action) => insideExpansion(ctx, at, note.name, snippet, action),
-    wrap: (expanded) => ({ kind: 'macro', span: note.span, type: expanded.type, name: note.name, definition, expanded }),
-  };
+  /** Lowers the body, whose text begins behind the end of the head. */
+  body(headEnd: number): Stmt;
 }
 
 export function lowerLoop(ctx: Lowering, node: Cst, kind: LoopKind, pragmas: readonly LoopPragma[]): Stmt {
   const body = fieldChild(node, 'body');
   if (body === null || body.missing) return ctx.opaqueStmt(node, 'loop without body');
-  const head = macroHead(ctx, node) ?? { node, kind, end: null, enter: <T>(action: () => T): T => action(), wrap: (expr: Expr) => expr };
-  return lowerLoopWith(ctx, node, head, body, pragmas);
+  const macro = macroHeadOf(ctx, node);
+  if (macro === 'unreadable') return unreadableHead(ctx, node);
+  if (macro !== null) return lowerChain(ctx, node, macro, body, pragmas, 0);
+  return lowerLoopWith(ctx, node, { node, kind, enter: <T>(action: () => T): T => action(), wrap: (expr: Expr) => expr, body: (end) => lowerBody(ctx, body, end) }, pragmas);
 }
 
-function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+/** The expansion of a macro before a statement is more than heads (or another configuration's): what it declares and does is not known. */
+export function unreadableHead(ctx: Lowering, node: Cst): Stmt {
+  const { start, end } = ctx.notes[ctx.noteIndex(node.start)]?.span ?? node;
+  const text = ctx.unit.source.text.slice(start, end).replace(/\s+/g, ' ');
+  return ctx.misread(node, 'head made by a macro', `not understood: \`${text}\` before a statement expands to more than the head of a loop or an if`);
+}
+
+/** The heads of a macro from `index` on, around the statement behind the invocation. */
+function lowerChain(ctx: Lowering, node: Cst, macro: MacroHead, body: Cst, pragmas: readonly LoopPragma[], index: number): Stmt {
+  const link = macro.chain[index];
+  if (link === undefined) return lowerBody(ctx, body, macro.span.end);
+  const rest = (): Stmt => lowerChain(ctx, node, macro, body, [], index + 1);
+  const before = index === 0 ? [...pragmas, ...macro.pragmas] : [];
+  if (link.kind !== 'if_statement') return lowerLoopWith(ctx, node, { node: link.node, kind: link.kind, enter: (action) => macro.enter(action), wrap: (expr) => macro.wrap(expr), body: rest }, before);
+  const clause = fieldChild(link.node, 'condition');
+  if (clause === null) return ctx.opaqueStmt(node, 'if without condition');
+  return ctx.inBlock(() => {
+    const head = macro.enter(() => lowerCondition(ctx, clause));
+    if (ctx.fn !== null) ctx.fn.conditions++;
+    const then = rest();
+    if (ctx.fn !== null) ctx.fn.conditions--;
+    return {
+      kind: 'if', span: ctx.span(node), constexpr: childOfType(link.node, 'constexpr') !== null, init: head.init, conditionDecl: head.declaration,
+      condition: macro.wrap(head.condition), headSpan: head.span, then, else: null, elseSpan: null,
+    };
+  });
+}
+
+function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readonly LoopPragma[]): Stmt {
   const outer = ctx.scope;
   if (ctx.fn !== null) ctx.fn.loops++;
   try {
     switch (from.kind) {
-      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, from, body, pragmas));
-      case 'for_range_loop': return ctx.inBlock(() => lowerRangeFor(ctx, node, body, pragmas));
+      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, from, pragmas));
+      case 'for_range_loop': return ctx.inBlock(() => lowerRangeFor(ctx, node, from, pragmas));
       case 'while_statement': {
         const clause = fieldChild(from.node, 'condition');
         if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
         const head = from.enter(() => lowerCondition(ctx, clause));
         return {
           kind: 'while', span: ctx.span(node), pragmas, headSpan: head.span, conditionDecl: head.declaration, condition: from.wrap(head.condition),
-          body: lowerBody(ctx, body, from.end ?? clause.end),
+          body: from.body(clause.end),
         };
       }
       default: {
         const clause = fieldChild(node, 'condition');
         if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
-        const lowered = lowerBody(ctx, body, node.start + 2);
+        const lowered = from.body(node.start + 2);
         const inner = clause.children.find((child) => child.named);
         const condition = inner === undefined ? ctx.opaque(clause, 'missing condition') : lowerExpression(ctx, inner);
         return { kind: 'do', span: ctx.span(node), pragmas, headSpan: ctx.span(clause), condition, body: lowered };
@@ -84,13 +92,13 @@ function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, body: Cst, prag
   }
 }
 
-function lowerFor(ctx: Lowering, node: Cst, from: LoopHead, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+function lowerFor(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readonly LoopPragma[]): Stmt {
   const parts = from.enter(() => lowerForHead(ctx, from.node));
   if (parts === null) return ctx.opaqueStmt(node, 'for head');
   return {
     kind: 'for', span: ctx.span(node), pragmas, headSpan: parts.headSpan, init: parts.init, conditionDecl: parts.conditionDecl,
     condition: parts.condition === null ? null : from.wrap(parts.condition), step: parts.step === null ? null : from.wrap(parts.step),
-    body: lowerBody(ctx, body, from.end ?? parts.end),
+    body: from.body(parts.end),
   };
 }
 
@@ -129,9 +137,10 @@ function lowerForHead(ctx: Lowering, node: Cst): ForHead | null {
   return { headSpan: ctx.spanBetween(open.start, close.end), init, conditionDecl, condition, step, end: close.end };
 }
 
-function lowerRangeFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly LoopPragma[]): Stmt {
+function lowerRangeFor(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readonly LoopPragma[]): Stmt {
+  const body = fieldChild(node, 'body');
   const open = childOfType(node, '(');
-  const close = [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
+  const close = [...node.children].reverse().find((child) => child.type === ')' && body !== null && child.end <= body.start);
   const declaratorNode = fieldChild(node, 'declarator');
   const rangeNode = fieldChild(node, 'right');
   if (open === null || close === undefined || declaratorNode === null || rangeNode === null || fieldChild(node, 'initializer') !== null) {
@@ -155,6 +164,6 @@ function lowerRangeFor(ctx: Lowering, node: Cst, body: Cst, pragmas: readonly Lo
     }
   }
   return {
-    kind: 'range-for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), variable, range, body: lowerBody(ctx, body, close.end),
+    kind: 'range-for', span: ctx.span(node), pragmas, headSpan: ctx.spanBetween(open.start, close.end), variable, range, body: from.body(close.end),
   };
 }

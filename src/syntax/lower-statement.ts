@@ -2,11 +2,12 @@
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import { MAX_DEPTH, type Lowering } from './context.js';
 import { argumentTexts } from './lower-call.js';
-import { lowerCondition } from './lower-condition.js';
+import { lowerCondition, type Head } from './lower-condition.js';
 import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { stringValue } from './lower-literal.js';
-import { lowerLoop, type LoopKind } from './lower-loop.js';
+import { macroHeadOf, type MacroHead } from './lower-head.js';
+import { lowerLoop, unreadableHead, type LoopKind } from './lower-loop.js';
 import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
 import { lowerPreprocessor } from './lower-preprocessor.js';
 import { lowerSwitch } from './lower-switch.js';
@@ -90,12 +91,27 @@ function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], befo
     case 'try_statement': return lowerTry(ctx, node);
     case 'throw_statement': return ctx.opaqueStmt(node, 'throw');
     case 'function_definition':
-      // A local function does not exist in C++: this is a macro with a block, or an error that swallowed a function (`recover.ts`).
-      return ctx.opaqueStmt(node, 'function inside a function');
+      return lowerBlockOfMacro(ctx, node);
     case 'ERROR':
       return ctx.opaqueStmt(node, 'syntax error');
     default: return ctx.opaqueStmt(node, node.type.replaceAll('_', ' '));
   }
+}
+
+/**
+ * `EACH(i, n) { … }` with a macro that nobody defines here reads as a function, which C++ does not have in a block: how often the block
+ * runs, and with which names, is not known. An error that swallowed a function reads so too (`recover.ts`).
+ */
+function lowerBlockOfMacro(ctx: Lowering, node: Cst): Stmt {
+  const reason = 'function inside a function';
+  if (node.error) return ctx.opaqueStmt(node, reason);
+  const body = fieldChild(node, 'body');
+  return ctx.misread(node, reason, `not understood: \`${shortHead(ctx, node.start, body?.start ?? node.end)} {\` can only be a macro with a block, and no definition that could be read is visible (--include and -D make one visible)`);
+}
+
+function shortHead(ctx: Lowering, start: number, end: number): string {
+  const text = ctx.text.slice(start, end).replace(/\s+/g, ' ').trim();
+  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }
 
 /** Pragmas that the overlay took out from before a loop. */
@@ -121,7 +137,19 @@ function lowerExpressionStatement(ctx: Lowering, node: Cst): Stmt {
   if (inner.type === 'gnu_asm_expression') return lowerAsm(ctx, node, inner);
   const macro = statementMacro(ctx, inner);
   if (macro !== null) return macro;
+  const loop = callBeforeStar(ctx, inner);
+  if (loop !== null) return ctx.misread(node, 'product as a statement', `not understood: \`${shortHead(ctx, loop.start, loop.end)} *\` can only be a macro before a statement, and its definition is not visible (--include and -D make one visible)`);
   return { kind: 'expression', span, expression: lowerExpression(ctx, inner) };
+}
+
+/** `EACH(i, n) *p += x;` reads as a product that is assigned to: a call of a name that nothing visible declares, before a star. Null for anything else. */
+function callBeforeStar(ctx: Lowering, statement: Cst): Cst | null {
+  const target = statement.type === 'assignment_expression' ? fieldChild(statement, 'left') : statement;
+  if (target?.type !== 'binary_expression' || childOfType(target, '*') === null) return null;
+  const call = fieldChild(target, 'left');
+  const name = call?.type === 'call_expression' ? fieldChild(call, 'function') : null;
+  if (call === null || name?.type !== 'identifier') return null;
+  return ctx.unit.lookup.lookup(ctx.scope, ctx.slice(name)) === null ? call : null;
 }
 
 /** `MACRO(…);` or `MACRO;` as a statement of its own. */
@@ -209,16 +237,20 @@ function lowerIf(ctx: Lowering, node: Cst): Stmt {
 function lowerBranch(ctx: Lowering, branches: readonly Branch[], from: number): Stmt {
   // Conditions may declare names that all later arms see, so scopes nest; the nodes are put together from the end.
   const outer = ctx.scope;
-  const parts: { branch: Branch; head: ReturnType<typeof lowerCondition>; then: Stmt }[] = [];
+  const parts: { branch: Branch; head: Head; headNode: Cst; then: Stmt }[] = [];
   try {
     for (const branch of branches.slice(from)) {
-      const clause = fieldChild(branch.node, 'condition');
+      const macro = macroHeadOf(ctx, branch.node);
+      // Several heads before a statement that may have an `else`: which of them it belongs to, the text does not show.
+      if (macro === 'unreadable' || (macro !== null && macro.chain.length > 1)) return unreadableHead(ctx, branch.node);
+      const headNode = macro?.chain[0]?.node ?? branch.node;
+      const clause = fieldChild(headNode, 'condition');
       const consequence = fieldChild(branch.node, 'consequence');
       if (clause === null || consequence === null) return ctx.opaqueStmt(branch.node, 'if without condition');
-      const head = lowerCondition(ctx, clause);
+      const head = macro === null ? lowerCondition(ctx, clause) : macroCondition(ctx, macro, clause);
       if (ctx.fn !== null) ctx.fn.conditions++;
-      const then = consequence.missing ? ctx.opaqueStmt(consequence, 'missing statement') : lowerBody(ctx, consequence, clause.end);
-      parts.push({ branch, head, then });
+      const then = consequence.missing ? ctx.opaqueStmt(consequence, 'missing statement') : lowerBody(ctx, consequence, macro?.span.end ?? clause.end);
+      parts.push({ branch, head, headNode, then });
     }
     const last = branches[branches.length - 1];
     let otherwise: Stmt | null = last?.last === null || last?.last === undefined ? null : lowerBody(ctx, last.last, last.elseWord?.end ?? last.last.start);
@@ -227,7 +259,7 @@ function lowerBranch(ctx: Lowering, branches: readonly Branch[], from: number): 
       const part = parts[i];
       if (part === undefined) continue;
       const made: IfStmt = {
-        kind: 'if', span: ctx.span(part.branch.node), constexpr: childOfType(part.branch.node, 'constexpr') !== null, init: part.head.init,
+        kind: 'if', span: ctx.span(part.branch.node), constexpr: childOfType(part.headNode, 'constexpr') !== null, init: part.head.init,
         conditionDecl: part.head.declaration, condition: part.head.condition, headSpan: part.head.span, then: part.then, else: otherwise,
         elseSpan: part.branch.elseWord === null ? null : ctx.span(part.branch.elseWord),
       };
@@ -238,6 +270,12 @@ function lowerBranch(ctx: Lowering, branches: readonly Branch[], from: number): 
     ctx.scope = outer;
     if (ctx.fn !== null) ctx.fn.conditions -= parts.length;
   }
+}
+
+/** The condition of an `if` that stands in a macro; what its scope declares stays visible in the arms. */
+function macroCondition(ctx: Lowering, macro: MacroHead, clause: Cst): Head {
+  const head = macro.enter(() => lowerCondition(ctx, clause));
+  return { ...head, condition: macro.wrap(head.condition) };
 }
 
 function fail(): never {

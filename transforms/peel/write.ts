@@ -203,11 +203,17 @@ function headOf(context: TransformContext, plan: RangePlan, run: Run, test: stri
   }
   if (test !== null) {
     const { source } = context.unit;
-    if (!run.keepsLoopTest) edits.push({ span: loop.condition.span, text: test });
+    if (!run.keepsLoopTest || alwaysHolds(context, loop.condition)) edits.push({ span: loop.condition.span, text: test });
     else if (needsParentheses(loop.condition)) edits.push({ span: loop.condition.span, text: `(${textOf(source, loop.condition.span)}) && ${test}` });
     else edits.push({ span: { start: loop.condition.span.end, end: loop.condition.span.end }, text: ` && ${test}` });
   }
   return edits;
+}
+
+/** `while (true)`: beside another test it says nothing. */
+function alwaysHolds(context: TransformContext, test: Expr): boolean {
+  const value = context.facts.constant(test);
+  return value !== null && Number(value) !== 0;
 }
 
 function needsParentheses(expr: Expr): boolean {

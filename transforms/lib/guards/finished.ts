@@ -38,12 +38,21 @@ export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly P
   return result;
 }
 
-/** The second loop starts where the first one stopped: no initialiser, the same counter, the same step. */
+/**
+ * The second loop starts where the first one stopped: no initialiser, the same counter, the same step. A test that is constant, or about
+ * something else, does not name the counter: then the body of the second loop moves what the first one tests.
+ */
 function continues(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
   if (second.kind !== first.kind || (second.kind === 'for' && second.init.kind !== 'empty')) return false;
-  const shared = testedIn(second);
-  const [own, other] = [stepCode(facts, second), stepCode(facts, first)];
-  return (own === other || own === null || other === null) && [...testedIn(first)].some((decl) => shared.has(decl));
+  const shared = new Set<Decl>([...testedIn(second), ...facts.effects(second).assigns]);
+  return sameStep(facts, second, first) && [...testedIn(first)].some((decl) => shared.has(decl));
+}
+
+/** One step in the head of both; loops without such a head move the same variable, wherever their bodies do. */
+function sameStep(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
+  if (second.kind === 'for' && second.step !== null) return stepCode(facts, second) === stepCode(facts, first);
+  const [own, other] = [facts.effects(second).assigns, facts.effects(first).assigns];
+  return [...testedIn(first)].some((decl) => decl.kind === 'variable' || decl.kind === 'parameter' ? own.has(decl) && other.has(decl) : false);
 }
 
 function testedIn(loop: PeelableLoop): ReadonlySet<Decl> {
@@ -68,7 +77,7 @@ function versionsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly Peel
   const branch = facts.parent(arm);
   if (branch === null || !isStmt(branch) || branch.kind !== 'if' || branch.else === null) return [];
   const own = stepCode(facts, loop);
-  return loopsOf(branch.then === arm ? branch.else : branch.then).filter((other) => other.kind === loop.kind && stepCode(facts, other) === own);
+  return loopsOf(branch.then === arm ? branch.else : branch.then).filter((other) => other.kind === loop.kind && (stepCode(facts, other) === own || sameStep(facts, loop, other)));
 }
 
 /** The loop that a statement is, or the loops that runs of it were split into since. */
