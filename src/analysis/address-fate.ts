@@ -11,29 +11,54 @@
 import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { codeOf } from './function-code.js';
-import { isMember, rootOf, variableOf } from './lvalues.js';
-import { structureOf, type CallOutput } from './structure.js';
+import type { Variable } from './facts.js';
+import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
+import { structureOf, type CallOutput, type Structure } from './structure.js';
 import type { CallExpr, Decl, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 
 export type Fate = 'stays' | 'returned' | 'kept';
 
 const fates = new WeakMap<FunctionDecl, Map<number, Fate>>();
 
+const kept = new WeakMap<Structure, ReadonlySet<Variable>>();
+
+/** Variables whose address outlives a call that was handed it: every store through a pointer or reference may change them from then on. */
+export function keptIn(structure: Structure): ReadonlySet<Variable> {
+  const known = kept.get(structure);
+  if (known !== undefined) return known;
+  const { outputs, aliases, parents } = structure;
+  const made = new Set<Variable>();
+  for (const [call, list] of outputs) {
+    for (const output of list) {
+      if (!outlives(call, output, parents)) continue;
+      for (let root: Root | undefined = output.root; root !== undefined; root = aliases.get(root.decl)) made.add(root.decl);
+    }
+  }
+  kept.set(structure, made);
+  return made;
+}
+
 /** What the callees of a call do with the object that this output names, and what the caller does with what they return. */
 export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMap<Node, Node>): boolean {
   const { callee } = call;
-  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return false;
+  if (callee.kind === 'builtin') return false;
+  // A callee that is not seen may give back what it was handed.
+  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, false, parents);
   let returned = false;
   // A pointer, or an object returned by value, takes the address along; a reference is only one while it is used.
   let byValue = false;
   for (const candidate of callee.candidates) {
-    const fate = fateIn(candidate, output.argument);
+    const fate = candidate.body === null && mayHoldAddress(candidate.returns) ? 'returned' : fateIn(candidate, output.argument);
     if (fate === 'kept') return true;
     if (fate !== 'returned') continue;
     returned = true;
     byValue ||= candidate.returns.kind !== 'reference';
   }
   return returned && !isDropped(call, byValue, parents);
+}
+
+function mayHoldAddress(type: Type): boolean {
+  return type.kind === 'pointer' || type.kind === 'reference' || type.kind === 'unknown' || type.kind === 'dependent' || (type.kind === 'record' && type.decl.vector === null);
 }
 
 /** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. */

@@ -11,7 +11,7 @@ import { NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { rootOf, variableOf } from './lvalues.js';
-import { assignsOwnObject } from './structure.js';
+import { assignsOwnObject, forEachRef } from './structure.js';
 import type { Expr, FunctionDecl, Stmt, SwitchStmt, VariableDecl } from '../syntax/tree.js';
 
 const CACHE = new WeakMap<FunctionDecl, DefUse>();
@@ -150,10 +150,19 @@ class Builder extends DefUseExpressions {
       const lvalue = strip(variable.init);
       if (lvalue.kind === 'index' || lvalue.kind === 'member' || lvalue.kind === 'unary' || lvalue.kind === 'ref' || lvalue.kind === 'conditional') this.memoryReferences.add(variable);
     }
+    if (variable.opaqueInit && variable.init !== null && variable.type.kind === 'reference' && variable.type.to.const !== true) this.boundParts(variable.init, at);
     if (variable.opaqueInit) this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `\`${variable.name}\` is not an ordinary variable`, previous: -1 });
     else if (variable.init !== null) this.declareAs(decl, { kind: 'declaration', decl: variable, init: variable.init });
     else if (variable.type.kind === 'unknown') this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `type of \`${variable.name}\` is not known`, previous: -1 });
     else this.declareAs(decl, { kind: 'undefined', decl: variable });
+  }
+
+  /** Names of a structured binding by reference are parts of what is bound: what is written to them is not followed. */
+  private boundParts(init: Expr, at: Stmt): void {
+    forEachRef(init, (ref) => {
+      const decl = variableOf(ref.decl);
+      if (decl !== null) this.unknownTo({ decl, ref, whole: false }, at, 'a structured binding may write it');
+    });
   }
 
   private loop(node: Loop): void {

@@ -8,8 +8,7 @@ import type { Node } from './children.js';
 import { collectControls, type Control, type Target } from './control-flow.js';
 import type { Region, Step, Value } from './def-use.js';
 import type { Variable } from './facts.js';
-import type { Root } from './lvalues.js';
-import { outlives } from './address-fate.js';
+import { keptIn } from './address-fate.js';
 import { structureOf, type Structure } from './structure.js';
 import type { Expr, FunctionDecl, ParameterDecl } from '../syntax/tree.js';
 
@@ -27,17 +26,6 @@ export interface Jump {
 
 /** Omits the discriminating fields that `add` fills in. */
 export type NewValue = Value extends infer V ? V extends Value ? Omit<V, 'id'> : never : never;
-
-function keptIn({ outputs, aliases, parents }: Structure): ReadonlySet<Variable> {
-  const kept = new Set<Variable>();
-  for (const [call, list] of outputs) {
-    for (const output of list) {
-      if (!outlives(call, output, parents)) continue;
-      for (let root: Root | undefined = output.root; root !== undefined; root = aliases.get(root.decl)) kept.add(root.decl);
-    }
-  }
-  return kept;
-}
 
 export class DefUseTables {
   protected readonly structure: Structure;

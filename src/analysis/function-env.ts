@@ -1,6 +1,7 @@
 /** The environment of one function for one kernel: structure, def-use and block shape behind the interface of env.ts. */
 import type { Node } from './children.js';
 import { isStmt } from './children.js';
+import { keptIn } from './address-fate.js';
 import { defUseOf } from './def-use-builder.js';
 import { definitionsOf } from './def-use.js';
 import type { Env } from './env.js';
@@ -69,10 +70,10 @@ export class FunctionEnv implements Env {
     }
     if (decl.kind === 'variable' && decl.span.start >= within.span.start && decl.span.end <= within.span.end) found.unshift({ kind: 'declaration', decl });
     for (const node of this.structure.opaqueNodes) if (this.inside(node, within)) found.push({ kind: 'unknown', decl, node });
-    if (this.structure.escaped.has(decl)) {
+    if (this.structure.escaped.has(decl) || keptIn(this.structure).has(decl)) {
       // Whoever has the address may write where calls or stores through pointers are.
       for (const call of this.structure.calls) if (this.inside(call, within)) found.push({ kind: 'unknown', decl, node: call });
-      for (const store of defUseOf(this.function).stores) if (this.inside(store.node, within)) found.push({ kind: 'unknown', decl, node: store.node });
+      for (const node of this.structure.indirect) if (this.inside(node, within)) found.push({ kind: 'unknown', decl, node });
     }
     return found;
   }

@@ -24,6 +24,8 @@ export interface FunctionIndex {
   readonly writes: ReadonlyMap<Variable, readonly VariableWrite[]>;
   /** Address taken, bound to a reference, or passed where a callee may write it. */
   readonly exposed: ReadonlySet<Variable>;
+  /** Bound to `const` references of callees: nothing is written through them, but what they lead to may be read later. */
+  readonly lent: ReadonlySet<Variable>;
   /** Variables declared inside the body, parameters of lambdas included. */
   readonly declared: ReadonlySet<Variable>;
   /** Calls in the order of the text. */
@@ -107,9 +109,19 @@ function mayWriteArgument(call: CallExpr, position: number): boolean {
   });
 }
 
+/** May the making of an object of this type bind what it is given to a reference? */
+function mayBind(type: Type): boolean {
+  if (type.kind === 'unknown' || type.kind === 'dependent') return true;
+  if (type.kind !== 'record' || type.decl.vector !== null) return false;
+  const { decl } = type;
+  return !decl.complete || decl.bases.length > 0 || decl.fields.some((field) => isReference(field.type))
+    || decl.methods.some((method) => method.name === decl.name && method.parameters.some((parameter) => parameter.pack || isReference(parameter.type) || parameter.type.kind === 'unknown' || parameter.type.kind === 'dependent'));
+}
+
 function build(body: Stmt): FunctionIndex {
   const writes = new Map<Variable, VariableWrite[]>();
   const exposed = new Set<Variable>();
+  const lent = new Set<Variable>();
   const declared = new Set<Variable>();
   const calls: CallExpr[] = [];
   const lambdas: LambdaExpr[] = [];
@@ -163,13 +175,14 @@ function build(body: Stmt): FunctionIndex {
         case 'binary': if (node.op === '+' || node.op === '-' || node.op === ',') { decays(node.left); decays(node.right); } break;
         case 'conditional': decays(node.then); decays(node.else); break;
         case 'cast': decays(node.operand); break;
-        case 'init-list': node.elements.forEach(decays); break;
-        case 'construct': for (const argument of node.arguments) { decays(argument); if (node.type.kind === 'unknown') expose(argument); } break;
+        case 'init-list': node.elements.forEach(decays); if (mayBind(node.type)) node.elements.forEach(expose); break;
+        case 'construct': for (const argument of node.arguments) { decays(argument); if (mayBind(node.type)) expose(argument); } break;
         case 'call':
           calls.push(node);
           node.arguments.forEach((argument, position) => {
             decays(argument);
             if (mayWriteArgument(node, position)) expose(argument);
+            else if (node.callee.kind !== 'builtin') { const target = variableOf(argument); if (target !== null) lent.add(target.variable); }
           });
           if (node.callee.kind === 'method' && !node.callee.arrow) expose(node.callee.object);
           break;
@@ -183,5 +196,5 @@ function build(body: Stmt): FunctionIndex {
     forEachChild(node, visit);
   };
   visit(body);
-  return { body, writes, exposed, declared, calls, lambdas };
+  return { body, writes, exposed, lent, declared, calls, lambdas };
 }

@@ -53,6 +53,8 @@ function direct(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found |
     }
     case 'index': case 'member': case 'unary': {
       if (expr.kind === 'unary' && expr.op !== '*') return null;
+      // A reference member lies wherever it was bound.
+      if (expr.kind === 'member' && expr.field !== null && expr.field.storage === 'member' && expr.field.type.kind === 'reference') return load(expr, within, env, under);
       // Values, addresses and parts of variables are judged by their names.
       if (expr.type.kind === 'array' || rootOf(expr) !== null || (expr.kind === 'member' && !expr.arrow)) return expr.kind === 'member' && rootOf(expr) === null ? load(expr, within, env, under) : null;
       return load(expr, within, env, under);

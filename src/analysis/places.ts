@@ -113,6 +113,8 @@ export function placesOf(lvalue: Expr, context: PlaceContext, visiting: Readonly
       const decl = expr.decl;
       if (decl === null) return UNKNOWN;
       if (decl.kind === 'variable' || decl.kind === 'parameter') {
+        // What a reference member is bound to is not followed.
+        if (decl.kind === 'variable' && decl.storage === 'member' && decl.type.kind === 'reference') return UNKNOWN;
         if (decl.kind === 'variable' && decl.storage === 'member') return [field({ ...UNKNOWN_PLACE, base: 'this', steps: '*' }, decl.name)];
         if (decl.type.kind === 'reference') return referent(decl, context, visiting);
         return [objectPlace(decl, context)];
@@ -120,6 +122,7 @@ export function placesOf(lvalue: Expr, context: PlaceContext, visiting: Readonly
       return [];
     }
     case 'member':
+      if (expr.field !== null && expr.field.storage === 'member' && expr.field.type.kind === 'reference') return UNKNOWN;
       return expr.arrow
         ? few(targetsOf(expr.object, context, visiting).map((place) => field(place, expr.name)))
         : few(placesOf(expr.object, context, visiting).map((place) => field(place, expr.name)));

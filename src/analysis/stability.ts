@@ -19,7 +19,7 @@ import { strip } from './children.js';
 import { collectEffects, effectsOf } from './effects.js';
 import { placeOfAccess } from './effects-tables.js';
 import type { Env } from './env.js';
-import { atLeast, type Effects, type Fact, type MemoryAccess, type Reason, type Scope } from './facts.js';
+import { atLeast, type Effects, type Fact, type MemoryAccess, type Reason, type Scope, type Variable } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { phasesOf } from './phases.js';
 import { placeKey, placesOf, targetsOf, type Place } from './places.js';
@@ -268,6 +268,8 @@ export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
       return answer(false, false, () => [reasonAt(clash.node, env.function.file, env, `${nameOf(placeOfAccess(clash))} is written here and may be what ${nameOf(place)} holds`)], reads);
     }
     if (place.hidden) continue;
+    const own = writtenOwn(place, effects.assigns, env);
+    if (own !== null) return answer(false, false, () => [reasonAt(within, env.function.file, env, `\`${own.name}\` is assigned here and may be what is read`)], reads);
     if (anything !== null) return answer(false, false, () => [reasonAt(anything.node, env.function.file, env, anything.text)], reads);
     if (orders === undefined && volatileAccess === undefined) continue;
     // Other threads may write between: only what nobody writes stays.
@@ -276,6 +278,21 @@ export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
     if (!nobody) return answer(false, false, () => [reasonAt(orders ?? volatileAccess?.node ?? within, env.function.file, env, `other threads may write ${nameOf(place)} between here and the next iteration`)], reads);
   }
   return answer(true, false, () => [reasonAt(load, env.function.file, env, 'nothing that runs meanwhile writes it')], reads);
+}
+
+/** A variable of the function that is assigned and that the place is, or may be: its address or a reference to it was handed out. */
+function writtenOwn(place: Place, assigns: ReadonlySet<Variable>, env: Env): Variable | null {
+  const { base } = place;
+  const object = base !== null && base !== 'this' && (base.kind === 'variable' || base.kind === 'parameter') && isAutomatic(base) ? base : null;
+  const follows = place.steps.indexOf('*');
+  if (object !== null && follows < 0) return assigns.has(object) ? object : null;
+  if (place.space !== 'unknown' && place.space !== 'local') return null;
+  // What a parameter leads to was there before the variables of the function were; what a kernel finds behind it, the host put there.
+  const given = base === 'this' || (object !== null && object.kind === 'parameter');
+  if (given && (follows === place.steps.lastIndexOf('*') || env.function.qualifiers.global)) return null;
+  const { exposed, lent } = indexFunction(env.function);
+  for (const variable of assigns) if (exposed.has(variable) || lent.has(variable)) return variable;
+  return null;
 }
 
 /** May the two accesses touch one byte, for different threads too? Both are accesses of the environment's function. */

@@ -57,6 +57,8 @@ export interface Structure {
   readonly assignsThis: boolean;
   readonly opaque: boolean;
   readonly opaqueNodes: readonly Node[];
+  /** What may write any object whose address or reference is held somewhere: assignments that do not name the variable they change. */
+  readonly indirect: readonly Node[];
 }
 
 const CACHE = new WeakMap<FunctionDecl, Structure>();
@@ -196,6 +198,7 @@ class Walk {
   private assignsThis = false;
   private opaque = false;
   private readonly opaqueNodes: Node[] = [];
+  private readonly indirect: Node[] = [];
 
   constructor(private readonly fn: FunctionDecl) {}
 
@@ -206,7 +209,7 @@ class Walk {
     return {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
-      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes,
+      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect,
     };
   }
 
@@ -323,7 +326,7 @@ class Walk {
   private declare(variable: VariableDecl, range: Expr | null = null): void {
     const init = range ?? variable.init;
     if (init === null) return;
-    if (variable.opaqueInit && range === null) this.escapeAll(init);
+    if (variable.opaqueInit && range === null) { this.escapeAll(init); return; }
     if (variable.type.kind !== 'reference') return;
     const root = rootOf(init);
     if (root !== null && range === null) {
@@ -356,10 +359,21 @@ class Walk {
 
   private assign(target: Expr, node: Expr): void {
     const root = rootOf(target);
+    if (root === null || this.leadsAway(target, root)) this.indirect.push(node);
     if (root !== null) { this.record(root.decl, node, true); return; }
     const lvalue = strip(target);
     if (lvalue.kind === 'conditional') { this.assign(lvalue.then, node); this.assign(lvalue.else, node); return; }
     if (assignsOwnObject(target)) this.assignsThis = true;
+  }
+
+  /** Does an lvalue that is spelled as a part of a variable lie somewhere else: behind a reference that is not followed, or behind an operator of an object? */
+  private leadsAway(target: Expr, root: Root): boolean {
+    const { decl } = root;
+    if (decl.kind === 'variable' && decl.type.kind === 'reference') {
+      const alias = this.aliases.get(decl);
+      if (alias === undefined || decl.init === null || this.leadsAway(decl.init, alias)) return true;
+    }
+    return leadsBehind(target);
   }
 
   private asmOutput(output: Expr, node: AsmStmt): void {
@@ -410,6 +424,32 @@ export function assignsOwnObject(target: Expr): boolean {
     else if (e.kind === 'unary' && (e.op === '*' || e.op === '&')) e = strip(e.operand);
     else if (e.kind === 'cast') e = strip(e.operand);
     else return false;
+  }
+}
+
+/** A reference member, a member of a type that is not seen, a subscript of an object: what it denotes may lie outside. */
+function leadsBehind(target: Expr): boolean {
+  for (let e = strip(target); ;) {
+    switch (e.kind) {
+      case 'member':
+        if (e.field === null || e.field.type.kind === 'reference') return true;
+        e = strip(e.object);
+        break;
+      case 'index': {
+        const base = strip(e.base);
+        if (base.type.kind !== 'array' && base.type.kind !== 'pointer') return true;
+        e = base;
+        break;
+      }
+      case 'unary': e = strip(e.operand); break;
+      case 'cast': e = strip(e.operand); break;
+      case 'assign': case 'update': e = strip(e.target); break;
+      case 'binary':
+        if (e.op !== ',') return e.op !== '+' && e.op !== '-' ? true : leadsBehind(e.left) || leadsBehind(e.right);
+        e = strip(e.right);
+        break;
+      default: return false;
+    }
   }
 }
 

@@ -196,7 +196,7 @@ export class Uniformity {
   private collectStores(): void {
     if (!this.handsOutAddresses()) return;
     for (const store of this.defUse.stores) {
-      const address = placeTaint(store.target, this);
+      const address = this.isUnfollowed(store.target) ? UNKNOWN | LOCAL : placeTaint(store.target, this);
       if ((address & LOCAL) === 0) continue;
       const value = store.node.kind === 'assign' ? taintOf(store.node.value, this) : CONSTANT;
       this.stored((address | value | this.chain(store.control)) & ~LOCAL);
@@ -219,8 +219,15 @@ export class Uniformity {
     this.revision++;
   }
 
+  /** Is the lvalue (a part of) a reference of which no object is known? */
+  private isUnfollowed(lvalue: Expr): boolean {
+    const decl = rootOf(lvalue)?.decl ?? null;
+    return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && !this.structure.aliases.has(decl) && !this.defUse.memoryReferences.has(decl);
+  }
+
   /** Element of the address that a reference to this argument would hold, if it lies in memory. */
   private boundTo(argument: Expr): number {
+    if (this.isUnfollowed(argument)) return UNKNOWN | LOCAL;
     let e = strip(argument);
     if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'variable' && e.decl.init !== null && this.defUse.memoryReferences.has(e.decl)) e = strip(e.decl.init);
     if (e.kind !== 'unary' && e.kind !== 'index' && e.kind !== 'member') return CONSTANT;

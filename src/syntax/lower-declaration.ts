@@ -53,7 +53,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     }
     const valueNode = initNode === null ? defaultValue(node, declaratorNode) : fieldChild(initNode, 'value');
     if (declarator.bindingNode !== null) {
-      variables.push(...declareBindings(ctx, declaratorNode, declarator.bindingNode, valueNode));
+      variables.push(...declareBindings(ctx, declaratorNode, declarator.bindingNode, declarator.type, valueNode));
       continue;
     }
     const equals = initNode === null ? true : childOfType(initNode, '=') !== null;
@@ -164,12 +164,33 @@ function parenthesisedInit(ctx: Lowering, functionNode: Cst): Cst | null {
   return call?.type === 'call_expression' ? fieldChild(call, 'arguments') : null;
 }
 
-function declareBindings(ctx: Lowering, declaratorNode: Cst, bindingNode: Cst, valueNode: Cst | null): VariableDecl[] {
+/**
+ * The type of the names of a structured binding: a name of `auto &[a, b] = x` is a part of x itself, one of `auto [a, b] = x` a part of a copy, which only
+ * for arrays and plain structs is known to hold nothing that leads elsewhere.
+ */
+export function bindingType(declared: Type, bound: Type): Type {
+  const value = stripReference(bound);
+  const own = declared.kind !== 'reference' && isPlain(value, 0);
+  return own ? UNKNOWN : { kind: 'reference', to: declared.kind === 'reference' && declared.to.const === true ? { ...UNKNOWN, const: true } : UNKNOWN };
+}
+
+function isPlain(type: Type, depth: number): boolean {
+  switch (type.kind) {
+    case 'bool': case 'int': case 'float': case 'pointer': case 'enum': return true;
+    case 'array': return isPlain(type.of, depth);
+    case 'record': return depth < 4 && type.decl.complete && type.decl.specialised !== true && type.decl.bases.length === 0
+      && type.decl.fields.every((field) => field.storage !== 'member' || isPlain(field.type, depth + 1));
+    default: return false;
+  }
+}
+
+function declareBindings(ctx: Lowering, declaratorNode: Cst, bindingNode: Cst, declared: Type, valueNode: Cst | null): VariableDecl[] {
   const init = valueNode === null ? null : lowerExpression(ctx, valueNode);
+  const type = bindingType(declared, init === null ? UNKNOWN : init.type);
   return namedChildren(bindingNode).map((child, i): VariableDecl => {
     const decl: VariableDecl = {
       kind: 'variable', name: ctx.slice(child), span: ctx.span(i === 0 ? declaratorNode : child), nameSpan: ctx.span(child), file: ctx.unit.file,
-      type: UNKNOWN, space: 'local', storage: 'automatic', constexpr: false, dynamicShared: false, init: i === 0 ? init : null, initStyle: 'equals',
+      type, space: 'local', storage: 'automatic', constexpr: false, dynamicShared: false, init: i === 0 ? init : null, initStyle: 'equals',
       opaqueInit: true,
     };
     ctx.declare(decl);

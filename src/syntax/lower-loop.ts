@@ -2,7 +2,7 @@
 import { childOfType, fieldChild, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
-import { lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
+import { bindingType, lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerBody } from './lower-statement.js';
@@ -160,7 +160,7 @@ function lowerRangeFor(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readon
   ctx.declare(variable);
   if (declarator.bindingNode !== null) {
     for (const child of declarator.bindingNode.children) {
-      if (child.named) ctx.declare({ ...variable, name: ctx.slice(child), span: ctx.span(child), nameSpan: ctx.span(child), type: UNKNOWN });
+      if (child.named) ctx.declare({ ...variable, name: ctx.slice(child), span: ctx.span(child), nameSpan: ctx.span(child), type: bindingType(declarator.type, element) });
     }
   }
   return {
