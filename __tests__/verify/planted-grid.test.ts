@@ -79,6 +79,10 @@ const IN_HEAVY: readonly Plant[] = [
   ['the last item is left out', '; at < end;', '; at + 1 < end;'],
   ['one item too many', '; at < end;', '; at <= end;'],
   ['carried value of the place in the list', 'old_of[item]', 'old_of[at]'],
+  // Seen only where a thread goes round again: launches of a comparison reach that with a single block.
+  ['a parameter that the item before has moved', 'b[i] = s;', 'b[i] = s;\n        b += 1;'],
+  ['a value of the item before', 'float s = old;', 'float s = old + (at < blockDim.x ? 0.0f : 1.0f);'],
+  ['the second round starts one too far', 'at += gridDim.x * blockDim.x', 'at += gridDim.x * blockDim.x + 1'],
   ['computed again from what was overwritten', 'float old = old_of[item];', 'float old = a[item];'],
 ];
 

@@ -22,7 +22,7 @@ export type PlanStep =
   | { readonly kind: 'value'; readonly name: string; readonly type: string; readonly value: string }
   | { readonly kind: 'temporary'; readonly name: string; readonly element: string; readonly count: string }
   | { readonly kind: 'fill'; readonly buffer: string; readonly value: string; readonly count: string }
-  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string }
+  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string; readonly anyGrid?: true }
   | { readonly kind: 'select'; readonly flags: string; readonly output: string; readonly count: string; readonly selected: string }
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };
@@ -53,9 +53,14 @@ export class PlannedKernels {
   }
 }
 
+export interface PlanOptions extends SimulationOptions {
+  /** One block for kernels that take any number: each thread then goes round its loop more than once. */
+  readonly oneBlock?: boolean;
+}
+
 interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape }
 
-export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: SimulationOptions = {}): SimulationResult {
+export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: PlanOptions = {}): SimulationResult {
   const D = newMachine(original, inputs, options);
   try {
     const usage = inputs.usage ?? usageOf(original.kernel);
@@ -74,7 +79,8 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
       D.sites = compiled.sites;
       prepareGlobals(D, compiled.globals, usage, o, made);
       prepareStrings(D, compiled);
-      const grid = shape(state, step.grid);
+      const wanted = shape(state, step.grid);
+      const grid: Shape = options.oneBlock === true && step.anyGrid === true && wanted.every((v) => v > 0) ? [1, 1, 1] : wanted;
       const block = shape(state, step.block);
       if (grid.some((v) => v <= 0)) continue; // a launch of nothing: the generated host text tests for it
       const args = step.arguments.map((text, i) => argument(state, text, compiled.entry.parameters[i], step.kernel));

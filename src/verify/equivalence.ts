@@ -15,7 +15,7 @@ import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js'
 import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { launchChanges } from './launch-changes.js';
-import { settingsFor, type Setting } from './settings.js';
+import { settingsFor, withOneBlock, type Setting } from './settings.js';
 import { blockShapes, constantShape, sameShape } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
 import { joinTried, type Tried } from './tried.js';
@@ -142,7 +142,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     } catch (error) {
       return none([obstacle('after', failure(error, null))]);
     }
-    runAfter = (s) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed });
+    runAfter = (s) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed, oneBlock: s.oneBlock === true });
   } else {
     if (other === null) return none([{ side: 'after', reason: 'no kernel', at: null }]);
     let second: PreparedKernel;
@@ -163,7 +163,8 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     return result;
   };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
-  const settings = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
+  const usual = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
+  const settings = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
   const given = [...options.arguments ?? new Map<string, Argument>()].some(([, a]) => a.kind === 'alias');
   const pairs = options.aliasing === undefined || given ? [] : aliasPairs(kernel, types);
   return compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });

@@ -21,6 +21,8 @@ export interface Setting {
   readonly alias: readonly [string, string] | null;
   /** Bytes of dynamic shared memory; null: what a block of that size usually needs. */
   readonly sharedBytes: number | null;
+  /** Kernels of a plan that take any number of blocks get one. */
+  readonly oneBlock?: true;
 }
 
 export interface SettingOptions {
@@ -115,6 +117,20 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: Set
     settings.push(setting);
   }
   return settings;
+}
+
+/**
+ * The settings for a plan with kernels that take any number of blocks: of those with several blocks the first one twice, then every second one with a
+ * single block for such kernels. Their loops go round again only there: the launches of a comparison are too small to reach the most blocks.
+ */
+export function withOneBlock(settings: readonly Setting[]): Setting[] {
+  let several = 0;
+  return settings.flatMap((setting): Setting[] => {
+    if (setting.grid[0] * setting.grid[1] * setting.grid[2] < 2) return [setting];
+    const single: Setting = { ...setting, oneBlock: true };
+    several++;
+    return several === 1 ? [setting, single] : [several % 2 === 0 ? single : setting];
+  });
 }
 
 /** Sizes just beyond constants of the code, with grids that reach them. */

@@ -322,7 +322,7 @@ function itemLines(context: TransformContext, plan: GridPlan, style: KernelStyle
   const { index, names, shape, slice } = plan;
   const all = names.all;
   const roots: readonly Node[] = [...slice.statements, ...shape.heavy, ...shape.tail.flat()];
-  const texts = { axes: index.axes, width: all.width, blocks: { x: all.blocksX, y: all.blocksY } };
+  const texts = { type: index.item, axes: index.axes, width: all.width, blocks: { x: all.blocksX, y: all.blocksY } };
   const probe = rewriteCoordinates(facts, roots, { ...texts, item: all.item }).replacements;
   const asking = probe.filter((one) => one.text.includes(all.item));
   const direct = given === null && index.axes === 1 && slice.carried.length === 0 && asking.length === 1 && asking[0]?.text === all.item;

@@ -189,8 +189,9 @@ function coordinateName(expr: Expr): string | null {
 
 /** How the coordinates are written in the kernel over the list. */
 export interface CoordinateTexts {
-  /** The item, as one name or primary expression. */
+  /** The item, as one name or primary expression, and its type. */
   readonly item: string;
+  readonly type: ItemIndex['item'];
   readonly axes: 1 | 2;
   /** For two axes: threads along x in the whole grid. */
   readonly width: string | null;
@@ -210,11 +211,19 @@ export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[],
   let problem: Rewriting['problem'] = null;
   const put = (node: Expr, text: string, whole: boolean): void => {
     const parent = facts.parent(node);
-    const type = node.type.kind === 'int' ? node.type : null;
-    const cast = type === null || (type.bits === 32 && !type.signed && texts.item !== '') ? '' : `(${type.bits === 64 ? (type.signed ? 'long long' : 'unsigned long long') : 'int'})`;
+    const cast = castTo(node, text, parent);
     const alone = parent === null || (isStmt(parent) && parent.kind === 'declare') || parent.kind === 'paren' || (parent.kind === 'assign' && parent.value === node);
     const grouped = cast !== '' && !whole ? `${cast}(${text})` : `${cast}${text}`;
     replacements.push({ span: node.span, text: alone && cast === '' ? text : whole ? grouped : cast !== '' ? grouped : `(${text})` });
+  };
+  /** A coordinate is of 32 bits without sign, and so are sums of such: what stands for it must not be wider, or it would not wrap as they do. */
+  const castTo = (node: Expr, text: string, parent: Node | null): string => {
+    const type = node.type.kind === 'int' ? node.type : null;
+    const wide = text.includes(texts.item) && texts.type === 'unsigned long long';
+    if (type !== null && type.bits === 64) return type.signed ? '(long long)' : wide ? '' : '(unsigned long long)';
+    const signed = type !== null && type.signed;
+    if (!signed && !wide) return '';
+    return wide && truncates(facts, node, parent) ? '' : signed ? '(int)' : '(unsigned)';
   };
   const alongAxis = (axis: Axis): { text: string; whole: boolean } => {
     if (texts.axes === 1 || texts.width === null) return { text: texts.item, whole: true };
@@ -226,14 +235,14 @@ export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[],
       if (isStmt(inner)) return true;
       if (inner.kind === 'macro') {
         const axis = axisOf(facts, inner);
-        if (axis !== null && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
+        if (axis !== null && inner.type.kind === 'int' && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
         const hidden = hiddenCoordinate(inner);
         if (hidden !== null) problem = { node: inner, text: `the macro ${inner.name} hides ${hidden}` };
         return false;
       }
       if (inner.kind === 'binary' && inner.op === '+') {
         const axis = axisOf(facts, inner);
-        if (axis !== null && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
+        if (axis !== null && inner.type.kind === 'int' && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
       }
       if (inner.kind !== 'coordinate') return true;
       const { base, axis } = inner;
@@ -256,6 +265,15 @@ export function asksForGrid(nodes: readonly Node[]): ReadonlySet<Axis> {
   const found = new Set<Axis>();
   for (const node of nodes) walk(node, (inner) => { if (inner.kind === 'coordinate' && inner.base === 'gridDim' && (inner.axis === 'x' || inner.axis === 'y')) found.add(inner.axis); });
   return found;
+}
+
+/** The value goes into an integer variable of at most 32 bits as it is: the conversion does what a cast would do. */
+function truncates(facts: FunctionFacts, node: Expr, parent: Node | null): boolean {
+  if (parent === null || parent.kind !== 'declare') return false;
+  const variable = parent.variables.find((one) => one.init === node);
+  if (variable === undefined || variable.initStyle === 'brace' || variable.type.kind !== 'int' || variable.type.bits > 32) return false;
+  // `auto` would take the type of what is written.
+  return !/\bauto\b/.test(facts.unit.source.text.slice(parent.span.start, variable.nameSpan.start));
 }
 
 function hiddenCoordinate(expr: Expr): string | null {

@@ -72,7 +72,7 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
     { kind: 'value', name: grid, type: 'unsigned', value: blocks },
     {
       kind: 'kernel', kernel: all.heavy, grid, block: 'blockDim',
-      arguments: [...own, ...names.carried, ...parametersOf(plan).grid.map((one) => one.value), all.items, all.count], unless: null,
+      arguments: [...own, ...names.carried, ...parametersOf(plan).grid.map((one) => one.value), all.items, all.count], unless: null, anyGrid: true,
     },
   );
   return { steps };

@@ -25,7 +25,10 @@ export interface GridPlan {
   readonly names: GridNames;
   /** The old kernel stays, for launches in files that are not loaded. */
   readonly keepOriginal: boolean;
-  /** What the kernel over the list does with one item is a function of its own: a `return` in a loop ends the item, not the loop. */
+  /**
+   * What the kernel over the list does with one item is a function of its own: a `return` in a loop ends the item, not the loop; and parameters that an item
+   * changes are fresh for the next one.
+   */
   readonly itemFunction: boolean;
   /** Sides of the original grid that the list's kernel asks for: they are passed to it. */
   readonly gridSides: readonly Axis[];
@@ -59,7 +62,7 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const last = continuation(shape);
   const nested = returnsIn(last).some((stmt) => standsInLoop(facts, stmt, last));
   const plan: GridPlan = {
-    shape, order, slice, index, names: namesFor(context, slice), keepOriginal: keepsOriginal(context, sites), itemFunction: nested, gridSides: [...asksForGrid([...slice.statements, ...last])].sort(),
+    shape, order, slice, index, names: namesFor(context, slice), keepOriginal: keepsOriginal(context, sites), itemFunction: nested || changesParameter(facts, [...slice.statements, ...last]), gridSides: [...asksForGrid([...slice.statements, ...last])].sort(),
   };
   return { plan, obligations: obligationsOf(context, plan, whole) };
 }
@@ -72,6 +75,12 @@ function standsInLoop(facts: FunctionFacts, stmt: Stmt, roots: readonly Node[]):
     if (parent !== null && parent.kind === 'switch') continue;
   }
   return false;
+}
+
+/** True if the statements may change a parameter, which is the kernel's own: in a loop over items the next one would find it changed. */
+function changesParameter(facts: FunctionFacts, list: readonly Stmt[]): boolean {
+  const { assigns, uses } = effectsOfAll(facts, list);
+  return facts.function.parameters.some((parameter) => assigns.has(parameter) || (uses.has(parameter) && facts.addressTaken(parameter)));
 }
 
 function obligationsOf(context: TransformContext, plan: GridPlan, whole: Effects): readonly Obligation[] {
@@ -146,7 +155,7 @@ function indexMapComplete(context: TransformContext, { index, names }: GridPlan,
   }
   const callee = coordinateInCallees(list);
   if (callee !== null) return refuted(id, lineOf(context, callee.call), `${callee.name} looks at the thread’s coordinates, which are others in the kernel over the list`, `pass the index to ${callee.name}`);
-  const { problem } = rewriteCoordinates(facts, list, { item: names.all.item, axes: index.axes, width: names.all.width, blocks: { x: names.all.blocksX, y: names.all.blocksY } });
+  const { problem } = rewriteCoordinates(facts, list, { item: names.all.item, type: index.item, axes: index.axes, width: names.all.width, blocks: { x: names.all.blocksX, y: names.all.blocksY } });
   if (problem !== null) return refuted(id, lineOf(context, problem.node), problem.text, 'compute it before the branch');
   const text = `an item is the number of its thread in the grid${index.axes === 2 ? ', row by row' : ''}; no two threads share one, and every coordinate can be had back from it; ${index.bound.text}`;
   return index.bound.under === null ? proved(id, line, text) : assumed(id, index.bound.under, line, text);

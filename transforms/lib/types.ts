@@ -62,8 +62,11 @@ export type LaunchStep =
   | { readonly kind: 'value'; readonly name: string; readonly type: string; readonly value: string }
   | { readonly kind: 'temporary'; readonly name: string; readonly element: string; readonly count: string }
   | { readonly kind: 'fill'; readonly buffer: string; readonly value: string; readonly count: string }
-  /** `shared` is the number of dynamic shared bytes; those of the original launch if absent. */
-  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string }
+  /**
+   * `shared` is the number of dynamic shared bytes; those of the original launch if absent. `anyGrid`: threads go over the work in a loop, so that
+   * any number of blocks does all of it; verification tries a single one as well, where a thread takes several rounds.
+   */
+  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string; readonly anyGrid?: true }
   | { readonly kind: 'select'; readonly flags: string; readonly output: string; readonly count: string; readonly selected: string }
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };
