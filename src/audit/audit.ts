@@ -192,6 +192,15 @@ function isIgnored(source: SourceFile, line: number): boolean {
 
 /** A hazard that the source asks to pass over stays in the list, and says so. */
 function marked(hazard: Hazard, program: Program): Hazard {
-  const source = [...program.units.values()].find((unit) => unit.source.path === hazard.path || unit.source.realPath === hazard.path)?.source;
-  return source !== undefined && source.text.includes('divmod:') && isIgnored(source, hazard.line) ? { ...hazard, ignored: true } : hazard;
+  const source = (program.units.get(hazard.path) ?? [...program.units.values()].find((unit) => unit.source.path === hazard.path))?.source;
+  return source !== undefined && speaks(source) && isIgnored(source, hazard.line) ? { ...hazard, ignored: true } : hazard;
+}
+
+const speaking = new WeakMap<SourceFile, boolean>();
+
+/** Does the file hold an annotation at all? Asked for every hazard. */
+function speaks(source: SourceFile): boolean {
+  let known = speaking.get(source);
+  if (known === undefined) speaking.set(source, known = source.text.includes('divmod:'));
+  return known;
 }

@@ -7,7 +7,7 @@
  * Malformed text never stops it: an unterminated literal ends at its line, an unterminated comment or raw string at the end.
  */
 import type { Comment, Directive, DirectiveKind } from './types.js';
-import { TokenKind, Tokens } from './tokens.js';
+import { TokenKind, TokenTable, type Tokens } from './tokens.js';
 
 export interface Tokenized {
   readonly tokens: Tokens;
@@ -41,11 +41,12 @@ export function tokenizeFragment(text: string): Tokens {
   return new Tokenizer(text, false).run().tokens;
 }
 
+const table = new TokenTable();
+
 class Tokenizer {
   readonly #text: string;
   readonly #length: number;
   readonly #directivesAllowed: boolean;
-  readonly #tokens: Tokens;
   readonly #comments: Comment[] = [];
   readonly #directives: Directive[] = [];
   /** Openers of the conditional groups that are open. */
@@ -55,7 +56,7 @@ class Tokenizer {
     this.#directivesAllowed = directives;
     this.#text = text;
     this.#length = text.length;
-    this.#tokens = new Tokens(text);
+    table.clear();
   }
 
   run(): Tokenized {
@@ -80,11 +81,11 @@ class Tokenizer {
         lineStart = false;
         const kind = this.#kindAt(at, c);
         const end = this.#tokenEnd(at, c, kind);
-        this.#tokens.push(this.#literalKind(kind, end), at, end);
+        table.push(this.#literalKind(kind, end), at, end);
         at = end;
       }
     }
-    return { tokens: this.#tokens, comments: this.#comments, directives: this.#directives };
+    return { tokens: table.tokensOf(text), comments: this.#comments, directives: this.#directives };
   }
 
   #kindAt(at: number, c: number): TokenKind {
@@ -253,7 +254,7 @@ class Tokenizer {
     const { end, argument } = this.#directiveArgument(at, kind);
     const opener = this.#openerOf(kind);
     this.#directives.push({ kind, start, end, argument, opener });
-    this.#tokens.push(TokenKind.directive, start, end);
+    table.push(TokenKind.directive, start, end);
     return end;
   }
 

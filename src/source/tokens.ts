@@ -13,40 +13,56 @@ export const TokenKind = {
 } as const;
 export type TokenKind = (typeof TokenKind)[keyof typeof TokenKind];
 
-export class Tokens {
-  readonly text: string;
-  count = 0;
-  #kinds: Uint8Array;
-  #starts: Int32Array;
-  #ends: Int32Array;
+/** Numbers for each token in the table: start, end, kind. */
+const STRIDE = 3;
 
-  constructor(text: string) {
-    this.text = text;
-    const capacity = (text.length >> 3) + 16;
-    this.#kinds = new Uint8Array(capacity);
-    this.#starts = new Int32Array(capacity);
-    this.#ends = new Int32Array(capacity);
+/** Tokens of a text that is being read. One table serves all texts, one after the other: what is kept is a copy of its size. */
+export class TokenTable {
+  #table = new Int32Array(3 << 12);
+  #length = 0;
+
+  clear(): void {
+    this.#length = 0;
   }
 
   push(kind: TokenKind, start: number, end: number): void {
-    if (this.count === this.#kinds.length) this.#grow();
-    this.#kinds[this.count] = kind;
-    this.#starts[this.count] = start;
-    this.#ends[this.count] = end;
-    this.count++;
+    const at = this.#length;
+    if (at + STRIDE > this.#table.length) {
+      const grown = new Int32Array(this.#table.length * 2);
+      grown.set(this.#table);
+      this.#table = grown;
+    }
+    this.#table[at] = start;
+    this.#table[at + 1] = end;
+    this.#table[at + 2] = kind;
+    this.#length = at + STRIDE;
+  }
+
+  tokensOf(text: string): Tokens {
+    return new Tokens(text, this.#table.slice(0, this.#length));
+  }
+}
+
+export class Tokens {
+  readonly count: number;
+  readonly #table: Int32Array;
+
+  constructor(readonly text: string, table: Int32Array) {
+    this.count = table.length / STRIDE;
+    this.#table = table;
   }
 
   /** `TokenKind.none` outside of the range. */
   kind(index: number): number {
-    return index < this.count ? (this.#kinds[index] ?? 0) : 0;
+    return index < this.count ? (this.#table[index * STRIDE + 2] ?? 0) : 0;
   }
 
   start(index: number): number {
-    return index < this.count ? (this.#starts[index] ?? 0) : this.text.length;
+    return index < this.count ? (this.#table[index * STRIDE] ?? 0) : this.text.length;
   }
 
   end(index: number): number {
-    return index < this.count ? (this.#ends[index] ?? 0) : this.text.length;
+    return index < this.count ? (this.#table[index * STRIDE + 1] ?? 0) : this.text.length;
   }
 
   /** Spelling; the empty string outside of the range. */
@@ -82,18 +98,5 @@ export class Tokens {
       else high = middle;
     }
     return low;
-  }
-
-  #grow(): void {
-    const capacity = this.#kinds.length * 2;
-    const kinds = new Uint8Array(capacity);
-    const starts = new Int32Array(capacity);
-    const ends = new Int32Array(capacity);
-    kinds.set(this.#kinds);
-    starts.set(this.#starts);
-    ends.set(this.#ends);
-    this.#kinds = kinds;
-    this.#starts = starts;
-    this.#ends = ends;
   }
 }
