@@ -11,6 +11,7 @@ import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { maskOf } from './masks.js';
 import { isHip } from './platform.js';
+import { resultOf, type Whereabouts } from './results.js';
 import { reason, type Finding, type Report } from './report.js';
 import type { Collective, Scene } from './scene.js';
 
@@ -42,8 +43,12 @@ function judge(call: Collective, users: readonly Collective[], sites: number): F
   const distance = users.filter((user) => user.name.startsWith('__shfl_') && user.name !== '__shfl_sync');
   if (use === 'captured') {
     if (distance.length > 0) return say(divergent ? 'error' : 'caution', 'a shuffle by distance reads lanes that need not be in the set that happened to be together');
+    const told = users.map((user) => ({ user, where: whatHappensTo(user) })).filter((one) => one.where !== 'nothing');
+    const kept = told.find((one) => one.where === 'kept');
+    if (kept !== undefined) return say(divergent ? 'error' : 'caution', `the result of \`${kept.user.name}\` is stored, and it depends on which lanes happened to be together`);
     const later = users.find((user) => loopsBeyond(call, user));
     if (later !== undefined) return say('caution', `the set that happened to be together is kept, and \`${later.name}\` in a loop waits for all of it`);
+    if (told.length > 0) return say('caution', `the result of \`${told[0]?.user.name ?? ''}\` depends on which lanes happened to be together`);
     return users.length === 0 && !countsLanes(call) ? null : say('note', 'the lanes that happen to be together act as one group; right as long as the result does not depend on how the warp was cut', 'mask-activemask-opportunistic');
   }
   if (use === 'value') return say('caution', 'the answer depends on which lanes happen to be together');
@@ -53,6 +58,15 @@ function judge(call: Collective, users: readonly Collective[], sites: number): F
   if (users.some((user) => user.name === '__syncwarp')) return say('caution', 'waits for the lanes that happen to be together, which need not be those that should be');
   if (sites > 1) return say('error', 'asked anew, it may answer with another set of lanes than the other calls of `__activemask()` in this kernel');
   return say(divergent && users.length > 0 ? 'error' : 'caution', 'the result depends on which lanes happen to be together');
+}
+
+/**
+ * Where the result of a question about the group goes, if the answer depends on who is in it: a sum or extreme of all its lanes, or whether all of them agree. What goes into
+ * an atomic is put together again there, whatever the pieces were; bits of a vote are the group itself.
+ */
+function whatHappensTo(user: Collective): Whereabouts {
+  if (user.name.startsWith('__reduce_')) return resultOf(user.node, user.spot, 'value');
+  return user.name === '__ballot_sync' || user.name === '__all_sync' || user.name === '__any_sync' ? resultOf(user.node, user.spot, 'truth') : 'nothing';
 }
 
 /** `captured`: kept in a variable or returned; `lanes`: used on the spot as a mask or to count or find lanes; `value`: anything else. */

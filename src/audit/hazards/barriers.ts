@@ -7,11 +7,10 @@
  * caution is said, because tiles may differ where lanes do. Not handled: named barriers in inline PTX, which may be for a part of the block by design.
  */
 import { strip } from '../../analysis/children.js';
-import type { Partition } from '../../analysis/arrival.js';
+import type { Arrival, Partition } from '../../analysis/arrival.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { groupSize } from './agreement.js';
-import { sharedByArms } from './arms.js';
 import { originOf } from './masks.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
@@ -33,11 +32,11 @@ function block(call: Collective, report: Report): void {
     behind(call, weighed.partitions, report);
     return;
   }
-  const both = skips.filter((partition) => partition.known && sharedByArms(partition));
-  if (both.length > 0) {
+  const both = weigh(skips, call.spot, null, 'counted');
+  if (both !== null) {
     report.add(call.node, call.spot, {
-      id: 'barrier-divergent', severity: 'caution', message: `threads of one block wait at different \`${call.name}\` calls: works where barriers are counted, outside the documented contract`,
-      because: reasonsOf(both), repair: 'move the barrier out of the branch: once behind both arms',
+      id: 'barrier-divergent', severity: both.severity, message: `threads of one block wait at different \`${call.name}\` calls, which only a condition that is one value for the block allows${caveat(both)}`,
+      because: reasonsOf(both.partitions), repair: 'move the barrier out of the branch: once behind both arms',
     });
   }
   exited(call, arrival.exits, report);
@@ -87,7 +86,7 @@ function group(call: Collective, report: Report): void {
   const arrival = call.spot.sets.at(call.node);
   const generic = isGeneric(call);
   const lanes = library.participants === 'warp' || generic ? tileOf(call) : null;
-  if (lanes === 'coalesced') return;
+  if (lanes === 'coalesced') { coalesced(call, arrival, report); return; }
   // `thread_group` may be any group: only what made it tells.
   const members = generic ? 'warp' : library.participants;
   const skips = arrival.partitions.filter((partition) => partition.kind === 'skip' && (members !== 'warp' || partition.scope === 'lane'));
@@ -99,6 +98,22 @@ function group(call: Collective, report: Report): void {
     return;
   }
   if (members !== 'warp') exited(call, arrival.exits, report);
+}
+
+/** A coalesced group is whoever made it: all of them must come, so no condition may stand between making and using it. */
+function coalesced(call: Collective, arrival: Arrival, report: Report): void {
+  const { callee } = call.node;
+  const object = callee.kind === 'method' ? strip(callee.object) : null;
+  const made = object !== null && object.kind === 'ref' && object.decl !== null && object.decl.kind === 'variable' ? object.decl.init : null;
+  if (made === null) return;
+  const before = call.spot.sets.at(made).partitions;
+  const since = arrival.skips.filter((partition) => partition.depth === 0 && !before.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by));
+  const weighed = weigh(since, call.spot, 32);
+  if (weighed === null) return;
+  report.add(call.node, call.spot, {
+    id: 'group-divergent', severity: 'caution', message: `\`${call.name}\` is a collective of the lanes that made the group, and not all of them come here${caveat(weighed)}`, because: reasonsOf(weighed.partitions),
+    repair: 'make the group where it is used, or call this where all lanes that made it come',
+  });
 }
 
 function isGeneric(call: Collective): boolean {
@@ -125,7 +140,9 @@ const ASKING: readonly string[] = ['coalesced_threads', 'labeled_partition', 'bi
 
 function sizeOf(object: Expr, spot: Spot): number | 'coalesced' | null {
   const made = originOf(object, spot).expr;
-  const name = made.kind === 'call' && made.callee.kind !== 'value' ? made.callee.name : '';
+  // Methods may change the object, never its type: what `auto` was declared with tells.
+  const declared = made.kind === 'ref' && made.decl !== null && made.decl.kind === 'variable' && made.decl.init !== null ? strip(made.decl.init) : made;
+  const name = declared.kind === 'call' && declared.callee.kind !== 'value' ? declared.callee.name : '';
   const { type } = strip(object);
   const inner = type.kind === 'reference' ? type.to : type;
   const text = inner.kind === 'unknown' || inner.kind === 'dependent' ? inner.text : '';

@@ -7,14 +7,15 @@
  */
 import type { Arrival, Partition } from '../../analysis/arrival.js';
 import { strip } from '../../analysis/children.js';
-import type { Expr } from '../../syntax/tree.js';
 import { sharedByArms } from './arms.js';
 import { edgeOf, electsOne, spotOf } from './guards.js';
+import { sourcesOutside } from './mask-sources.js';
 import { maskOf } from './masks.js';
 import { isHip } from './platform.js';
 import { reason, reasonsOf, textIn, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 import { caveat, weigh } from './severity.js';
+import { votedMask } from './voted-masks.js';
 
 export function fullMasks(scene: Scene, report: Report): void {
   for (const call of scene.collectives) {
@@ -23,8 +24,8 @@ export function fullMasks(scene: Scene, report: Report): void {
     const mask = given === undefined ? { kind: 'full' } as const : maskOf(given, call.spot);
     const arrival = call.spot.sets.at(call.node);
     if (mask.kind === 'full') full(call, arrival, report);
-    else if (mask.kind === 'vote') voted(call, arrival, mask.call, mask.predicate, mask.spot, report);
-    else if (mask.kind === 'constant') fixed(call, arrival, mask.lanes, report);
+    else if (mask.kind === 'vote') { if (mask.predicate !== null) votedMask(call, arrival, mask.call, mask.predicate, mask.spot, report); }
+    else if (mask.kind === 'constant') { fixed(call, arrival, mask.lanes, report); sourcesOutside(call, mask.lanes, report); }
   }
 }
 
@@ -123,24 +124,6 @@ export function leader(call: Collective, report: Report, partitions: readonly Pa
       repair: 'elect a lane of the vote: `__ffs(mask) - 1`',
     });
   }
-}
-
-/** A mask that a vote made: the lanes it names are those for which the condition held; these must be the ones that come. */
-function voted(call: Collective, arrival: Arrival, vote: Expr, predicate: Expr | null, where: Spot, report: Report): void {
-  if (predicate === null) return;
-  let inside = false;
-  for (let here: Spot | null = call.spot; here !== null; here = here.outer) inside ||= here.facts === where.facts;
-  if (!inside) return;
-  const before = where.sets.at(vote);
-  const had = (partition: Partition): boolean => before.partitions.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by);
-  const since = [...arrival.skips, ...arrival.exits].filter((partition) => partition.scope === 'lane' && !had(partition));
-  if (since.length > 0) return;
-  const verdict = where.facts.scope(predicate);
-  if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips, call.spot, 32) !== null) return;
-  report.add(call.node, call.spot, {
-    id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` fails call \`${call.name}\` with a mask that does not name them`,
-    because: [reason(vote, where, 'the mask is this vote'), ...verdict.because.slice(0, 2)], repair: 'call it under the condition that was voted on, or name all lanes that come',
-  });
 }
 
 /** A constant mask of some lanes, where the lanes that come can be counted. */

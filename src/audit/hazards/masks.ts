@@ -85,6 +85,8 @@ function notAMask(type: Type): string | null {
   switch (type.kind) {
     case 'float': return type.format;
     case 'pointer': return 'a pointer';
+    // Truth names lane 0 or nobody.
+    case 'bool': return 'a truth value';
     case 'reference': return notAMask(type.to);
     default: return null;
   }

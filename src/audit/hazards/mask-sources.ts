@@ -1,0 +1,42 @@
+/**
+ * Shuffles by a constant that read a lane which a constant mask does not name: `shuffle-inactive-source`.
+ *
+ *   __shfl_sync(0xffff, x, 31)        lane 31 does not take part: every lane gets an undefined value
+ *
+ * Said only if every lane named reads one that is not: the upper lanes of a sum over `0xff` by 4 read beyond the mask too, and nobody uses what they get. Source: CUDA C++
+ * Programming Guide, "Warp Shuffle Functions" (width segments, sources modulo the width).
+ */
+import { reason, textOf, type Report } from './report.js';
+import type { Collective } from './scene.js';
+
+export function sourcesOutside(call: Collective, named: number, report: Report): void {
+  const by = call.node.arguments[2];
+  if (named === 0 || by === undefined || !call.name.startsWith('__shfl')) return;
+  const { facts } = call.spot;
+  const given = call.node.arguments[3];
+  const distance = facts.constant(by);
+  const width = given === undefined ? 32n : facts.constant(given);
+  if (distance === null || width === null || width < 1n || width > 32n || (width & (width - 1n)) !== 0n || distance < 0n || distance > 0x7fffffffn) return;
+  const isNamed = (lane: number): boolean => ((named >>> lane) & 1) === 1;
+  for (let lane = 0; lane < 32; lane++) {
+    if (!isNamed(lane)) continue;
+    const source = sourceOf(call.name, lane, Number(distance), Number(width));
+    if (source === null || isNamed(source)) return;
+  }
+  report.add(call.node, call.spot, {
+    id: 'shuffle-inactive-source', severity: 'error', message: `\`${call.name}\` reads lanes that its mask 0x${named.toString(16)} does not name: the value is undefined for every lane`,
+    because: [reason(by, call.spot, `\`${textOf(by, call.spot)}\` leads out of the mask`)], repair: 'read a lane that the mask names, or name all lanes that take part',
+  });
+}
+
+/** The lane that is read; null if not known. Sources beyond the segment are the lane itself. */
+function sourceOf(name: string, lane: number, by: number, width: number): number | null {
+  const first = lane - (lane % width);
+  switch (name) {
+    case '__shfl_sync': return first + (by % width);
+    case '__shfl_xor_sync': { const source = lane ^ by; return source < first + width ? source : lane; }
+    case '__shfl_down_sync': return lane + by < first + width ? lane + by : lane;
+    case '__shfl_up_sync': return lane - by >= first ? lane - by : lane;
+    default: return null;
+  }
+}
