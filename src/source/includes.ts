@@ -4,7 +4,7 @@
  */
 import { realpathSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { MacroDefinition, SourceFile } from './types.js';
+import type { Directive, MacroDefinition, SourceFile } from './types.js';
 import { walkConditionals } from './conditionals.js';
 import { loadSource } from './source-file.js';
 import { SourceError } from './errors.js';
@@ -58,6 +58,7 @@ export function resolveIncludes(source: SourceFile, options: IncludeOptions = {}
   const found: FoundInclude[] = [];
   const missing: string[] = [];
   const here = dirname(source.realPath);
+  if (directories.length === 0 && source.directives.every(leadsNowhere)) return { found, missing };
   walkConditionals(source, options.macros ?? new Map<string, MacroDefinition>(), {
     include(argument, certainty, directive) {
       const name = includeName(argument);
@@ -75,6 +76,13 @@ export function resolveIncludes(source: SourceFile, options: IncludeOptions = {}
     },
   });
   return { found, missing };
+}
+
+/** Without folders to search, nothing comes of `<…>`: most files include only so, and their conditions need not be evaluated for it. */
+function leadsNowhere({ kind, argument }: Directive): boolean {
+  if (kind !== 'include') return true;
+  const name = includeName(argument);
+  return name === null || (!name.quoted && !isAbsolute(name.name));
 }
 
 /** Loads each file once, however many others include it. */

@@ -74,8 +74,15 @@ class Loader {
   #cluster: Work[] = [];
 
   constructor(private readonly options: LoadOptions) {
+    const realPath = options.realPath ?? ((path: string) => nodeReader.realPath(path));
+    const realPaths = new Map<string, string | null>();
     this.#reader = {
-      realPath: options.realPath ?? ((path) => nodeReader.realPath(path)),
+      // An include is met while it is looked for, while macros are collected and where it stands: the file system is asked once.
+      realPath: (path) => {
+        let known = realPaths.get(path);
+        if (known === undefined) realPaths.set(path, known = realPath(path));
+        return known;
+      },
       readFile: options.readFile ?? ((path) => nodeReader.readFile(path)),
     };
     this.#store = new SourceStore(this.#reader);
