@@ -81,10 +81,12 @@ describe('files', () => {
 });
 
 describe('words', () => {
-  const cwd = folderWith({ 'good.cu': good, 'h.cu': HOISTABLE });
+  const cwd = folderWith({ 'good.cu': good, 'h.cu': HOISTABLE, 'one.cu': '__global__ void one(int *a) { a[0] = 1; }\n' });
   test.each([
+    [['explain', 'one.cu:2'], 'one.cu has 1 line; there is no line 2'],
     [['audti', '.'], 'unknown command "audti" (did you mean "audit"?)'],
-    [['audit', '--kernal', 'x', '.'], 'unknown option --kernal (did you mean "kernel"?)'],
+    [['audit', '--kernal', 'x', '.'], 'unknown option --kernal (did you mean "--kernel"?)'],
+    [['explain', '-:4'], 'explain -:4: standard input cannot be explained; give FILE:LINE'],
     [['apply', '--transform', 'hosit', 'h.cu'], 'unknown transform "hosit" (did you mean "hoist"?)'],
     [['apply', '--transform', 'hoist', '--kernel', 'scael', 'h.cu'], 'no kernel is called "scael" (did you mean "scale"?)'],
     [['audit', '--kernel', 'fien', 'good.cu'], 'no kernel is called "fien" (did you mean "fine"?)'],

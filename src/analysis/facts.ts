@@ -283,8 +283,11 @@ export interface Analysis {
 /** Chance that a branch is taken, from outside: simulator, profile, annotation. */
 export interface Probabilities {
   readonly origin: 'measured' | 'simulated';
-  /** Share of threads for which the condition holds and share of warps that disagree; null if not known. */
-  branch(file: string, line: number, column: number): { readonly p: number; readonly rate: number } | null;
+  /**
+   * Share of threads for which the condition holds and share of warps that disagree; null if not known. `node` is the branch itself, for
+   * providers that know the tree: `a && b || c` holds two branches that begin at one place.
+   */
+  branch(file: string, line: number, column: number, node?: object): { readonly p: number; readonly rate: number } | null;
 }
 
 /** Issued instructions from outside: disassembly, profile. */

@@ -45,7 +45,7 @@ function shareOf(site: BranchSite, found: Classification, frame: Frame, input: D
   const { source } = facts.unit;
   const position = source.position(site.node.span.start);
   const lanes = lanesOf(frame);
-  const measured = input.probabilities?.branch(source.realPath, position.line, position.column) ?? null;
+  const measured = input.probabilities?.branch(source.realPath, position.line, position.column, site.node) ?? null;
   if (measured !== null) {
     const share = independent(measured.p, lanes);
     return { ...share, rate: measured.rate, someTrue: Math.min(1, measured.p + measured.rate * (1 - measured.p)), someFalse: Math.min(1, 1 - measured.p + measured.rate * measured.p), origin: input.probabilities?.origin ?? 'measured', how: input.probabilities?.origin === 'simulated' ? 'simulated' : 'counted' };

@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
     .exitProcess(false)
     .strict()
     .demandCommand(1, 'which command?')
-    .epilogue('Exit codes: 0 done, 1 findings or changes pending, 2 wrong command line or nothing read, 3 incomplete, 4 verification found a difference,\n5 uncommitted changes in the way, 70 internal error, 130 interrupted.');
+    .epilogue('Exit codes: 0 done, 1 findings or changes pending, 2 wrong command line or nothing read, 3 incomplete, 4 verification found a difference,\n5 uncommitted changes or a read-only file in the way, 70 internal error, 130 interrupted.');
   for (const command of commands) {
     parser = parser.command({ ...command, handler: (argv) => { throw new Chosen(() => command.handler(argv)); } });
   }
@@ -98,13 +98,16 @@ function improve(message: string, args: readonly string[], names: readonly strin
   if (option !== undefined) {
     if (args.includes(option)) return `${args[0] ?? ''} takes no further file or word: "${option}" is one too many${args[0] === 'verify' ? ' (divmod verify BEFORE AFTER)' : ''}`;
     const shown = args.some((arg) => arg === `--${option}` || arg.startsWith(`--${option}=`)) || option.length > 1 ? `--${option}` : `-${option}`;
-    return `unknown option ${shown}${didYouMean(option, options)}`;
+    return `unknown option ${shown}${didYouMean(option.replace(/^-+/, ''), options, '--')}`;
   }
   const command = /^Unknown commands?: (\S+?)(?:,|$)/.exec(message)?.[1];
   if (command !== undefined) return `unknown command "${command}"${didYouMean(command, names)}; there are ${names.join(', ')}`;
   if (message === 'which command?') return `which command? There are ${names.join(', ')}; divmod --help says more`;
   const missing = /^Not enough arguments following: (\S+)/.exec(message)?.[1];
   if (missing !== undefined) return `${missing.length === 1 ? '-' : '--'}${missing} needs a value`;
+  // A place on standard input looks like an option.
+  const place = args[0] === 'explain' ? args.find((arg) => /^-:\d+(?::\d+)?$/.test(arg)) : undefined;
+  if (place !== undefined) return `explain ${place}: standard input cannot be explained; give FILE:LINE, such as src/kernel.cu:42`;
   const few = /^Not enough non-option arguments/.test(message);
   if (few) return `${message.charAt(0).toLowerCase()}${message.slice(1)}; divmod ${args[0] ?? ''} --help says more`;
   return message;

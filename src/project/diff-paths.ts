@@ -1,6 +1,6 @@
 /**
- * The path that a file has in a diff: relative to the working folder, so that `git apply` and `patch -p1` find it from there. A file
- * outside is named from the top of its git work tree, or else from the folder that holds all such files of the run: that is where the
+ * The path that a file has in a diff: relative to the working folder, so that `git apply` and `patch -p1` find it from there. It is the
+ * path of the file itself: neither of them follows a symbolic link. A file outside is named from the top of its git work tree, or else from the folder that holds all such files of the run: that is where the
  * diff can be applied.
  */
 import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
@@ -19,9 +19,8 @@ export class DiffPaths {
     this.common = commonFolder(realPaths.filter((path) => !isBelow(this.cwd, path)));
   }
 
-  /** `path` is what the user gave, `realPath` where it leads. The given name is kept if it stays below the working folder. */
-  of(path: string, realPath: string): string {
-    if (!isAbsolute(path) && !path.split(/[\\/]/).includes('..')) return slashes(path.replace(/^(?:\.[\\/])+/, ''));
+  /** `realPath` holds no symbolic link. */
+  of(realPath: string): string {
     const here = relative(this.cwd, realPath);
     if (!here.startsWith('..') && !isAbsolute(here)) return slashes(here);
     const folder = dirname(realPath);

@@ -10,7 +10,7 @@ import { dirname, sep } from 'node:path';
 import { uncommittedFiles } from '../rewrite/git-guard.js';
 import { EditPlan, editsByFile } from '../rewrite/plan.js';
 import { unifiedDiff } from '../rewrite/unified-diff.js';
-import { writeFilesAtomically } from '../rewrite/write.js';
+import { isReadOnly, writeFilesAtomically } from '../rewrite/write.js';
 import { encode } from '../source/decode.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl } from '../syntax/tree.js';
@@ -32,6 +32,7 @@ import { resolveSettings, type RawValue, type SettingName } from './settings.js'
 import { didYouMean } from './suggest.js';
 import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
 import { loadModules } from './plugins.js';
+import { UnseenIncluders } from './unseen-includers.js';
 
 export interface ProjectOptions {
   /** Files, folders and globs. */
@@ -45,6 +46,8 @@ export interface ProjectOptions {
 export interface ApplyOptions {
   readonly at?: number;
   readonly evenIfItLoses?: boolean;
+  /** The result will be saved: sites that would change a read-only file are left out and `readOnlyFiles` names it. */
+  readonly forWriting?: boolean;
 }
 
 /** A place where a transform's shape occurs, and what would become of it now. */
@@ -96,6 +99,10 @@ export class Project extends Session {
   private readonly modules: ReadonlyMap<string, readonly Transform[]>;
   private readonly folders: readonly string[];
   private readonly ignores = new IgnoreFiles();
+  /** Read-only files that an edit would have changed, by the paths to show. */
+  readonly readOnlyFiles = new Set<string>();
+  /** Files that see a function and are not among those of the run; null if the grant was given for them too. */
+  private readonly unseen: RoundsRequest['unseen'];
   /** Edits taken by sites since the texts were last changed. */
   private plan = new EditPlan();
   private touched = new Set<FunctionDecl>();
@@ -105,6 +112,10 @@ export class Project extends Session {
     this.modules = modules;
     this.diffPaths = new DiffPaths(inputs.cwd, inputs.files.map((file) => file.realPath));
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
+    const includers = new UnseenIncluders((realPath) => this.workspace.shownPath(realPath));
+    this.unseen = this.settings.allow.includes('all-launches-visible') ? null : (fn, program) => includers.of(fn, program);
+    // What edits rest on: launches of files that were not given are not seen.
+    if (this.unseen !== null) this.workspace.launchesElsewhere = (kernel, program) => includers.of(kernel, program).length > 0;
     for (const name of [...this.settings.allow, ...this.settings.deny]) {
       if (!isGrant(name)) throw new UsageError(`unknown grant "${name}"${didYouMean(name, GRANTS.map((grant) => grant.name))}; there are ${GRANTS.map((grant) => grant.name).join(', ')}`);
     }
@@ -280,11 +291,17 @@ export class Project extends Session {
       at: options.at ?? null,
       // Headers beside the sources or below the working folder are the user's own; others are not touched.
       editable: (realPath) => inputs.has(realPath) || this.folders.some((folder) => realPath.startsWith(folder + sep) && !this.ignores.ignores(realPath, folder, false)),
+      readOnly: (realPath) => {
+        if (options.forWriting !== true || !isReadOnly(realPath)) return false;
+        this.readOnlyFiles.add(this.workspace.shownPath(realPath));
+        return true;
+      },
+      unseen: this.unseen,
       pathInDiff: (source) => this.pathInDiff(source),
     };
   }
 
   private pathInDiff(source: SourceFile): string {
-    return this.diffPaths.of(source.path, source.realPath);
+    return this.diffPaths.of(source.realPath);
   }
 }

@@ -11,7 +11,7 @@ import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
 import type { PlannedKernel } from '../../transforms/lib/launch-compose.js';
-import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
+import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site, TransformContext } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
 import { Pending } from './pending.js';
@@ -56,6 +56,10 @@ export interface RoundsRequest {
   readonly at: number | null;
   /** May a file be edited? */
   readonly editable: (realPath: string) => boolean;
+  /** Must a file stay as it is, although it is among those of the run? Only asked about files that an edit would change. */
+  readonly readOnly: (realPath: string) => boolean;
+  /** Files that see a function and are not known, by the paths to show; null if the user said that none matters. */
+  readonly unseen: ((fn: FunctionDecl, program: Program) => readonly string[]) | null;
   readonly pathInDiff: (source: SourceFile) => string;
 }
 
@@ -143,6 +147,11 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         if (elsewhere !== undefined) {
           const reason = `it would change ${workspace.shownPath(elsewhere.file)}, which is not among the files of this run`;
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, reason);
+          continue;
+        }
+        const locked = outcome.change.edits.find((edit) => request.readOnly(edit.file));
+        if (locked !== undefined) {
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, `it would change ${workspace.shownPath(locked.file)}, which is read-only`);
           continue;
         }
         if ((timesApplied.get(key) ?? 0) >= MAX_SAME) {
@@ -238,7 +247,7 @@ function* candidatesOf(
         if (!isAt(workspace, unit, site, request.at)) continue;
         const outcome: Outcome = ignored.has(site.line)
           ? { transform: wanted.transform.name, site, status: 'skipped', obligations: [], estimate: null, change: null, reason: 'the source says // divmod: ignore' }
-          : evaluateSite(wanted.transform, site, context, { evenIfItLoses: request.evenIfItLoses });
+          : evaluateSeen(wanted.transform, site, context, program, request);
         yield { unit, request: wanted, outcome, kernel };
       }
     }
@@ -247,6 +256,27 @@ function* candidatesOf(
     if (isTooDeep(error)) throw error;
     faults.push({ path: workspace.shownPath(unit.source.realPath), where: fn.name, error });
   }
+}
+
+/** Assumptions about launches hold only among files that are known together: where others see the function, they are given to nobody. */
+function evaluateSeen(transform: TransformRequest['transform'], site: Site, context: TransformContext, program: Program, request: RoundsRequest): Outcome {
+  const options = { evenIfItLoses: request.evenIfItLoses };
+  const outcome = evaluateSite(transform, site, context, options);
+  if (request.unseen === null || !outcome.obligations.some(restsOnLaunches)) return outcome;
+  const files = request.unseen(context.facts.function, program);
+  if (files.length === 0) return outcome;
+  const without = evaluateSite(transform, site, { ...context, grants: new Set([...context.grants].filter((grant) => grant !== LAUNCHES)) }, options);
+  const named = files.length <= 4 ? files.join(', ') : `${files.slice(0, 3).join(', ')} and ${files.length - 3} more`;
+  const obligations = without.obligations.map((obligation): Obligation => (obligation.grant === LAUNCHES && obligation.status === 'unknown'
+    ? { ...obligation, text: `${obligation.text}; but ${named} ${files.length === 1 ? 'sees' : 'see'} ${site.function.name} too and ${files.length === 1 ? 'was' : 'were'} not given`, remedy: `give ${named} in the same run, or --allow ${LAUNCHES}` }
+    : obligation));
+  return { ...without, obligations };
+}
+
+const LAUNCHES = 'all-launches-visible';
+
+function restsOnLaunches(obligation: Obligation): boolean {
+  return obligation.status === 'assumed' && obligation.grant === LAUNCHES;
 }
 
 const analyses = new WeakMap<Program, ReturnType<typeof createAnalysis>>();

@@ -97,7 +97,8 @@ export interface NotSimulated { readonly kernel: FunctionDecl; readonly reason: 
 
 /** Probabilities of branches as a simulation of every kernel finds them; kernels that cannot be simulated have none and are told. */
 export function simulatedProbabilities(program: Program, kernels: readonly FunctionDecl[], request: SimulationRequest, tell: (not: NotSimulated) => void): Probabilities {
-  const found = new Map<string, { warps: number; diverged: number; threads: number; taken: number }>();
+  // By node: branches that begin at one place, or come out of one macro, are told apart.
+  const found = new Map<object, { warps: number; diverged: number; threads: number; taken: number }>();
   for (const kernel of kernels) {
     const { result } = simulateKernel(program, kernel, request);
     if (result.status !== 'ran') {
@@ -108,18 +109,16 @@ export function simulatedProbabilities(program: Program, kernels: readonly Funct
     }
     if (result.counts === null) continue;
     for (const branch of result.counts.branches) {
-      const source = program.units.get(branch.at.file)?.source;
-      if (source === undefined || branch.warps === 0) continue;
-      const { line, column } = source.position(branch.node.span.start);
-      const key = `${branch.at.file}\0${line}\0${column}`;
+      if (branch.warps === 0) continue;
+      const key = branch.node;
       const sum = found.get(key) ?? { warps: 0, diverged: 0, threads: 0, taken: 0 };
       found.set(key, { warps: sum.warps + branch.warps, diverged: sum.diverged + branch.diverged, threads: sum.threads + branch.threads, taken: sum.taken + branch.taken });
     }
   }
   return {
     origin: 'simulated',
-    branch(file, line, column) {
-      const sum = found.get(`${file}\0${line}\0${column}`);
+    branch(_file, _line, _column, node) {
+      const sum = node === undefined ? undefined : found.get(node);
       return sum === undefined || sum.threads === 0 ? null : { p: sum.taken / sum.threads, rate: sum.diverged / sum.warps };
     },
   };

@@ -33,8 +33,8 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best;
 }
 
-/** ` (did you mean "x"?)`, or nothing. */
-export function didYouMean(name: string, known: Iterable<string>): string {
+/** ` (did you mean "x"?)`, or nothing. `prefix` stands before what is suggested: `--` of an option. */
+export function didYouMean(name: string, known: Iterable<string>, prefix = ''): string {
   const guess = nearest(name, known);
-  return guess === null ? '' : ` (did you mean "${guess}"?)`;
+  return guess === null ? '' : ` (did you mean "${prefix}${guess}"?)`;
 }

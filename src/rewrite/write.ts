@@ -15,6 +15,15 @@ export interface FileWrite {
   readonly expected: Uint8Array | null;
 }
 
+/** Nobody may write the file, its owner neither: a rename would replace it all the same, and root may write anything. */
+export function isReadOnly(path: string): boolean {
+  try {
+    return (statSync(path).mode & 0o222) === 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Nothing was written; the message names the file and the reason. */
 export class WriteError extends Error {
   override readonly name = 'WriteError';
@@ -77,6 +86,7 @@ function stage(write: FileWrite): Staged {
   if (write.expected !== null && !before.equals(write.expected)) throw new Error('it changed while divmod was working on it');
   const temporary = temporaryBeside(target);
   const { mode, uid, gid } = statSync(target);
+  if ((mode & 0o222) === 0) throw new Error(`it is read-only (mode ${(mode & 0o777).toString(8).padStart(4, '0')})`);
   try {
     writeWhole(temporary, write.bytes, mode & 0o7777);
     try {

@@ -52,7 +52,7 @@ export const applyCommand = command({
     if (settings.transform.length === 0) throw new UsageError('which transform? Give --transform NAME (divmod transforms lists them)');
     if (write && opened.stdin) throw new UsageError('--write cannot write to standard input; the diff goes to standard output without it');
 
-    const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses }, breathe);
+    const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses, forWriting: write }, breathe);
     timing.mark('apply');
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
     const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : nothingAt(project, settings.transform, at);
@@ -71,6 +71,12 @@ export const applyCommand = command({
       const view = await viewOf(project, verifications);
       for (const { kernel, verdict } of verifications) console.note(verdictText(kernel, verdict, view, { color: console.colorErr }));
       timing.mark('verify');
+    }
+
+    if (project.readOnlyFiles.size > 0) {
+      console.problem('these files are read-only and stay as they are; make them writable, or take the diff without --write:');
+      for (const path of project.readOnlyFiles) process.stderr.write(`  ${path}\n`);
+      console.holds(EXIT.guarded);
     }
 
     let written: readonly string[] | null = null;

@@ -27,7 +27,9 @@ export const explainCommand = command({
     const file = project.files[0];
     const source = file === undefined ? null : project.sourceOf(file.realPath);
     if (file === undefined || source === null) return;
-    if (line > source.lineCount) throw new UsageError(`${path} has ${source.lineCount} lines; there is no line ${line}`);
+    // What follows the last newline is no line.
+    const lines = source.lineCount - (source.text.endsWith('\n') ? 1 : 0);
+    if (line > lines) throw new UsageError(`${path} has ${lines === 1 ? '1 line' : `${lines} lines`}; there is no line ${line}`);
 
     const audits = project.audit();
     const here = (finding: { readonly path: string; readonly line: number; readonly endLine?: number }): boolean =>
