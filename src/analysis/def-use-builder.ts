@@ -10,6 +10,7 @@ import { DefUseExpressions, type OpenTarget } from './def-use-expressions.js';
 import { NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
+import { callsIterators } from './implicit-calls.js';
 import { rootOf, variableOf } from './lvalues.js';
 import { assignsOwnObject, forEachRef } from './structure.js';
 import type { Expr, FunctionDecl, Stmt, SwitchStmt, VariableDecl } from '../syntax/tree.js';
@@ -240,9 +241,11 @@ class Builder extends DefUseExpressions {
     const decl = variableOf(node.variable);
     if (decl === null) return;
     const range = rootOf(node.range);
+    this.bound(node);
+    const iterators = callsIterators(node);
     // Through a reference to the elements the body may write them.
     if (range !== null && node.variable.type.kind === 'reference' && node.variable.type.to.const !== true) this.unknownTo(range, node, `elements are written through \`${node.variable.name}\``);
-    if (range !== null && node.variable.type.kind !== 'reference') this.declareAs(decl, { kind: 'declaration', decl: node.variable, init: node.range });
+    if (range !== null && !iterators && node.variable.type.kind !== 'reference') this.declareAs(decl, { kind: 'declaration', decl: node.variable, init: node.range });
     else this.declareAs(decl, { kind: 'unknown', decl, node, why: `elements of a range in \`${node.variable.name}\``, previous: -1 });
   }
 

@@ -42,6 +42,11 @@ export abstract class DefUseExpressions extends DefUseTables {
   }
 
   protected expression(node: Expr): void {
+    this.evaluate(node);
+    if (this.structure.bound.size > 0 && this.structure.bound.has(node)) this.bound(node);
+  }
+
+  private evaluate(node: Expr): void {
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'sizeof': return;
       case 'ref': this.read(node); return;
@@ -79,13 +84,13 @@ export abstract class DefUseExpressions extends DefUseTables {
       case 'index': this.expression(node.base); this.expression(node.index); return;
       case 'member': this.expression(node.object); return;
       case 'cast': this.expression(node.operand); return;
-      case 'construct': for (const argument of node.arguments) this.expression(argument); this.bound(node); return;
-      case 'init-list': for (const element of node.elements) this.expression(element); this.bound(node); return;
+      case 'construct': for (const argument of node.arguments) this.expression(argument); return;
+      case 'init-list': for (const element of node.elements) this.expression(element); return;
     }
   }
 
-  private bound(node: Expr): void {
-    for (const root of this.structure.bound.get(node) ?? []) this.unknownTo(root, node, 'bound by an object that is made here');
+  protected bound(node: Expr | Stmt): void {
+    for (const root of this.structure.bound.get(node) ?? []) this.unknownTo(root, node, 'an object is made or converted here that may change it');
   }
 
   private lazily(condition: Expr, sense: 'then' | 'else', operand: Expr, node: Expr): void {

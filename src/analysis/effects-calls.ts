@@ -7,6 +7,7 @@ import type { CallExpr, Expr, FunctionDecl, RecordDecl, Type, VariableDecl } fro
 import { unreachable } from '../syntax/tree.js';
 import { strip } from './children.js';
 import { EffectTables, type Mode } from './effects-tables.js';
+import { conversionCall } from './implicit-calls.js';
 import { libraryCall } from './library-calls.js';
 import { lambdaOf } from './lambdas.js';
 import { targetsOf, UNKNOWN_PLACE } from './places.js';
@@ -75,6 +76,25 @@ export abstract class CallEffects extends EffectTables {
       const summary = summaryOf(body, this.context.program);
       if (summary === null) { this.unknownCalls.add(node); this.writeArguments(node); } else this.apply(summary, node);
     }
+  }
+
+  /** An object that is used as a value of another type: its conversion functions run. */
+  protected conversion(node: Expr): void {
+    const conversions = this.context.index.conversions.get(node);
+    if (conversions === undefined) return;
+    if (conversions.functions.length > 0) this.known(conversionCall(node, conversions.functions), conversions.functions);
+    if (conversions.unseen) this.unseen(node);
+  }
+
+  /** `begin`, `end`, `!=`, `++` and `*` of a range that is no array. */
+  protected iterators(range: Expr): void {
+    this.unseen(range);
+  }
+
+  private unseen(object: Expr): void {
+    this.unknownCalls.add(object);
+    if (this.isLvalue(object)) this.access(object, 'both');
+    this.writeUnknown();
   }
 
   protected apply(summary: Summary, node: CallExpr): void {

@@ -16,6 +16,7 @@ import { type EffectContext, type Mode } from './effects-tables.js';
 import type { Env } from './env.js';
 import type { Effects } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
+import { callsIterators } from './implicit-calls.js';
 import { UNKNOWN_PLACE } from './places.js';
 
 const memo = new WeakMap<Node, Effects>();
@@ -83,6 +84,7 @@ class Collector extends CallEffects {
       case 'range-for':
         this.expression(node.range, 'read');
         this.assigns.add(node.variable);
+        if (callsIterators(node)) this.iterators(node.range);
         this.inLoop(node.body);
         return;
       case 'while':
@@ -144,6 +146,7 @@ class Collector extends CallEffects {
   }
 
   expression(node: Expr, mode: Mode): void {
+    if (node.type.kind === 'record') this.conversion(node);
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'this': case 'sizeof': return;
       case 'ref': this.reference(node, mode); return;

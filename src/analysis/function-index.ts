@@ -9,6 +9,7 @@
 import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { codeOf } from './function-code.js';
+import { conversionAt, type Conversions } from './implicit-calls.js';
 import type { Variable } from './facts.js';
 
 export interface VariableWrite {
@@ -31,6 +32,8 @@ export interface FunctionIndex {
   /** Calls in the order of the text. */
   readonly calls: readonly CallExpr[];
   readonly lambdas: readonly LambdaExpr[];
+  /** Objects that are used as values of another type, and what may run there (implicit-calls.ts). */
+  readonly conversions: ReadonlyMap<Expr, Conversions>;
 }
 
 /** Automatic storage of one thread: everything else that has a name is memory. */
@@ -125,6 +128,8 @@ function build(body: Stmt): FunctionIndex {
   const declared = new Set<Variable>();
   const calls: CallExpr[] = [];
   const lambdas: LambdaExpr[] = [];
+  const conversions = new Map<Expr, Conversions>();
+  let parent: Node | null = null;
 
   const record = (variable: Variable, write: VariableWrite): void => {
     const list = writes.get(variable);
@@ -157,6 +162,10 @@ function build(body: Stmt): FunctionIndex {
   };
 
   const visit = (node: Node): void => {
+    if (!isStmt(node) && node.type.kind === 'record') {
+      const conversion = conversionAt(node, parent);
+      if (conversion !== null) conversions.set(node, conversion);
+    }
     if (isStmt(node)) {
       if (node.kind === 'declare') node.variables.forEach(declare);
       else if (node.kind === 'range-for') declare(node.variable);
@@ -193,8 +202,11 @@ function build(body: Stmt): FunctionIndex {
         default: break;
       }
     }
+    const outer = parent;
+    if (isStmt(node) || (node.kind !== 'paren' && node.kind !== 'macro')) parent = node;
     forEachChild(node, visit);
+    parent = outer;
   };
   visit(body);
-  return { body, writes, exposed, lent, declared, calls, lambdas };
+  return { body, writes, exposed, lent, declared, calls, lambdas, conversions };
 }

@@ -9,6 +9,7 @@ import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Fact, Reason } from './facts.js';
+import { indexFunction } from './function-index.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { stableWithin } from './stability.js';
 import { structureOf } from './structure.js';
@@ -38,6 +39,7 @@ function search(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found |
 }
 
 function direct(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found | null {
+  if (expr.type.kind === 'record' && indexFunction(env.function).conversions.has(expr)) return { node: expr, text: 'a conversion function may give another value', chain: [] };
   switch (expr.kind) {
     case 'ref': return name(expr, within, env, under);
     case 'this': return null;

@@ -13,6 +13,8 @@ import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
+import { indexFunction } from './function-index.js';
+import { callsIterators, isHarmless } from './implicit-calls.js';
 import { addressedVariable, isMember, isReference, rootOf, valueType, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordDecl, RefExpr, Stmt, VariableDecl } from '../syntax/tree.js';
 
@@ -49,8 +51,8 @@ export interface Structure {
   /** Local references that stand for one variable or a part of it. */
   readonly aliases: ReadonlyMap<Variable, Root>;
   readonly outputs: ReadonlyMap<CallExpr, readonly CallOutput[]>;
-  /** Variables that the making of an object may bind, and so change now or later. */
-  readonly bound: ReadonlyMap<Expr, readonly Root[]>;
+  /** Variables that the making of an object may bind, and so change now or later, and objects whose conversion or iterators may change them. */
+  readonly bound: ReadonlyMap<Node, readonly Root[]>;
   readonly gotos: readonly GotoStmt[];
   readonly labels: readonly LabelStmt[];
   /** Does the function (a method) assign fields of its own object? */
@@ -59,6 +61,8 @@ export interface Structure {
   readonly opaqueNodes: readonly Node[];
   /** What may write any object whose address or reference is held somewhere: assignments that do not name the variable they change. */
   readonly indirect: readonly Node[];
+  /** Where functions run that no call names and that may do anything: conversions, iterators. */
+  readonly hiddenCalls: readonly Node[];
 }
 
 const CACHE = new WeakMap<FunctionDecl, Structure>();
@@ -191,7 +195,8 @@ class Walk {
   private readonly addressed = new Set<Variable>();
   private readonly aliases = new Map<Variable, Root>();
   private readonly outputs = new Map<CallExpr, readonly CallOutput[]>();
-  private readonly bound = new Map<Expr, readonly Root[]>();
+  private readonly bound = new Map<Node, readonly Root[]>();
+  private readonly hiddenCalls: Node[] = [];
   private readonly gotos: GotoStmt[] = [];
   private readonly labels: LabelStmt[] = [];
   private readonly loopStack: Loop[] = [];
@@ -209,7 +214,7 @@ class Walk {
     return {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
-      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect,
+      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
     };
   }
 
@@ -227,6 +232,7 @@ class Walk {
   }
 
   private enter(node: Node): void {
+    if ('type' in node && node.type.kind === 'record') this.converted(node);
     switch (node.kind) {
       case 'ref': this.use(node); return;
       case 'assign': this.assign(node.target, node); return;
@@ -242,7 +248,10 @@ class Walk {
       case 'if': case 'for': case 'while': case 'switch':
         if (node.conditionDecl !== null) this.declare(node.conditionDecl);
         return;
-      case 'range-for': this.declare(node.variable, node.range); return;
+      case 'range-for':
+        this.declare(node.variable, node.range);
+        if (callsIterators(node)) this.changes(node.range, node);
+        return;
       case 'asm':
         for (const output of node.outputs) this.asmOutput(output, node);
         return;
@@ -258,6 +267,22 @@ class Walk {
         return;
       default:
     }
+  }
+
+  /** An object whose conversion may change it, or anything that it leads to. */
+  private converted(node: Expr): void {
+    const conversions = indexFunction(this.fn).conversions.get(node);
+    if (conversions !== undefined && (conversions.unseen || !conversions.functions.every(isHarmless))) this.changes(node, node);
+  }
+
+  private changes(object: Expr, at: Expr | Stmt): void {
+    this.hiddenCalls.push(at);
+    this.indirect.push(at);
+    if (assignsOwnObject(object)) this.assignsThis = true;
+    const roots = rootsOf(object);
+    if (roots.length === 0) return;
+    this.bound.set(at, [...this.bound.get(at) ?? NO_ROOTS, ...roots]);
+    for (const root of roots) this.record(root.decl, at, false);
   }
 
   private use(ref: RefExpr): void {
@@ -398,7 +423,7 @@ class Walk {
   private construct(node: Expr & { kind: 'construct' | 'init-list' }): void {
     const roots = boundBy(node);
     if (roots.length === 0) return;
-    this.bound.set(node, roots);
+    this.bound.set(node, [...this.bound.get(node) ?? NO_ROOTS, ...roots]);
     for (const root of roots) {
       this.record(root.decl, node, false);
       this.escape(root.decl);

@@ -6,6 +6,8 @@
  * constructor or conversion is not visible give unknown, as do references in objects: what they are bound to may change later.
  */
 import { strip } from './children.js';
+import { indexFunction } from './function-index.js';
+import { conversionsOf } from './implicit-calls.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
 import { taintOf } from './uniformity-values.js';
@@ -57,27 +59,13 @@ function hasOwnCopy(record: RecordDecl): boolean {
   });
 }
 
-const conversions = new WeakMap<RecordDecl, readonly FunctionDecl[]>();
-const OVERLOADED: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '~', ',', '(', '[']);
-
-/** `operator int()`, `operator bool()` of a record. */
-function conversionsOf(record: RecordDecl): readonly FunctionDecl[] {
-  const known = conversions.get(record);
-  if (known !== undefined) return known;
-  const made = record.methods.filter((method) => {
-    if (method.parameters.length > 0 || !method.name.startsWith('operator')) return false;
-    const rest = method.name.slice('operator'.length).trim();
-    return rest !== '' && !OVERLOADED.has(rest.charAt(0));
-  });
-  conversions.set(record, made);
-  return made;
-}
-
 /** What a conversion operator may add to the element of an object of this type: the tree does not say where one is called. */
-export function conversionTaint(type: Type, contents: number, state: Uniformity): number {
+export function conversionTaint(expr: Expr, contents: number, state: Uniformity): number {
+  const { type } = expr;
   if (type.kind !== 'record' || type.decl.vector !== null) return CONSTANT;
+  if (indexFunction(state.function).conversions.get(expr)?.unseen === true) return UNKNOWN;
   let taint = CONSTANT;
-  for (const conversion of conversionsOf(type.decl)) {
+  for (const conversion of conversionsOf(type.decl).functions) {
     const bodies = bodiesOf(conversion, state.env.program);
     if (bodies.length === 0) return UNKNOWN;
     for (const body of bodies) {

@@ -19,7 +19,7 @@ import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
   const taint = contentsOf(expr, state);
-  return expr.type.kind === 'record' ? taint | conversionTaint(expr.type, taint, state) : taint;
+  return expr.type.kind === 'record' ? taint | conversionTaint(expr, taint, state) : taint;
 }
 
 function contentsOf(expr: Expr, state: Uniformity): number {

@@ -21,6 +21,7 @@ import type { Control, LoopFlow } from './control-flow.js';
 import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Variable } from './facts.js';
+import { callsIterators } from './implicit-calls.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
@@ -137,7 +138,9 @@ export class Uniformity {
       case 'loop': {
         const flow = control.loop;
         if (flow === null) return UNKNOWN;
-        const exit = (flow.condition === null ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL) | this.joinOwn(flow.breaks) | this.everything;
+        // What a range counts by is told by its iterators.
+        const ranged = flow.loop.kind === 'range-for' && callsIterators(flow.loop) ? UNKNOWN : CONSTANT;
+        const exit = ranged | (flow.condition === null ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL) | this.joinOwn(flow.breaks) | this.everything;
         if (this.exits.get(flow) !== exit) { this.exits.set(flow, exit); this.revision++; }
         return exit | this.joinOwn(flow.leaves);
       }
@@ -189,7 +192,7 @@ export class Uniformity {
       const callee = call.callee;
       if (callee.kind === 'unknown' || callee.kind === 'value' || (callee.kind === 'method' && callee.candidates.length === 0)) return UNKNOWN;
     }
-    return this.structure.opaque ? UNKNOWN : CONSTANT;
+    return this.structure.opaque || this.structure.hiddenCalls.length > 0 ? UNKNOWN : CONSTANT;
   }
 
   /** Stores through pointers that may lead to the thread's own objects, here and in callees. */
@@ -222,7 +225,7 @@ export class Uniformity {
   /** Is the lvalue (a part of) a reference of which no object is known? */
   private isUnfollowed(lvalue: Expr): boolean {
     const decl = rootOf(lvalue)?.decl ?? null;
-    return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && !this.structure.aliases.has(decl) && !this.defUse.memoryReferences.has(decl);
+    return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && decl.type.to.const !== true && !this.structure.aliases.has(decl) && !this.defUse.memoryReferences.has(decl);
   }
 
   /** Element of the address that a reference to this argument would hold, if it lies in memory. */

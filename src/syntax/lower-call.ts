@@ -7,7 +7,7 @@ import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
-import { bestCandidates, isDispatched, methodResult, operatorCall, resultType } from './lower-overload.js';
+import { bestCandidates, isDispatched, methodResult, operatorCall, pointerOf, resultType } from './lower-overload.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -235,8 +235,8 @@ function callMethod(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
   const fieldNode = fieldChild(fn, 'field');
   const operator = fn.children.find((child) => !child.named && child.start >= (objectNode?.end ?? 0));
   if (objectNode === null || fieldNode === null) return ctx.opaque(node, 'method call');
-  const object = expression(ctx, objectNode);
   const arrow = operator?.type === '->';
+  const object = arrow ? pointerOf(ctx, objectNode, operator, expression(ctx, objectNode)) : expression(ctx, objectNode);
   const name = fieldName(ctx, fieldNode);
   const templated = fieldNode.type === 'template_method' ? fieldNode : fieldNode.type === 'dependent_name' ? namedChildren(fieldNode)[0] ?? null : null;
   const explicit = templated?.type === 'template_method' ? templateArguments(ctx, fieldChild(templated, 'arguments')) : null;

@@ -4,7 +4,7 @@ import type { Lowering } from './context.js';
 import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
-import { isDefinition } from './lower-overload.js';
+import { isDefinition, pointerOf } from './lower-overload.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -148,7 +148,7 @@ export function lowerMember(ctx: Lowering, node: Cst): Expr {
   if (operator?.type === '.*' || operator?.type === '->*') return ctx.opaque(node, 'pointer to member');
   const arrow = operator?.type === '->';
   const name = fieldName(ctx, fieldNode);
-  const object = expression(ctx, objectNode);
+  const object = arrow && operator !== undefined ? pointerOf(ctx, objectNode, operator, expression(ctx, objectNode)) : expression(ctx, objectNode);
   return makeMember(ctx, node, object, arrow, name);
 }
 

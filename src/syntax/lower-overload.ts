@@ -159,7 +159,7 @@ function mayBeOverloaded(type: Type): boolean {
  */
 export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, args: readonly Expr[]): CallExpr | null {
   const [first] = args;
-  if (first === undefined || op === ',') return null;
+  if (first === undefined) return null;
   if (!args.some((arg) => mayBeOverloaded(arg.type))) return null;
   const classes = args.map((arg) => classOf(arg.type));
   const name = `operator${op}`;
@@ -191,8 +191,20 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
       return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
     }
   }
-  if (classes.every((c) => c === null)) return null;
+  // Without an operator of its own a comma is the built-in one.
+  if (op === ',' || classes.every((c) => c === null)) return null;
   return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: args, templateArguments: null, type: UNKNOWN };
+}
+
+/** What `object->` is applied to: an object with `operator->` is asked for the pointer, again while it gives an object. */
+export function pointerOf(ctx: Lowering, objectNode: Cst, operator: Cst, object: Expr): Expr {
+  let pointer = object;
+  for (let depth = 0; depth < 4 && stripReference(pointer.type).kind === 'record'; depth++) {
+    const call = operatorCall(ctx, objectNode, operator, '->', [pointer]);
+    if (call === null) return pointer;
+    pointer = call;
+  }
+  return pointer;
 }
 
 function acceptsClass(parameter: Type, arg: Expr | undefined): boolean {

@@ -1,0 +1,153 @@
+/**
+ * Functions that run without being named: conversion functions of objects, and what a range-for over an object calls.
+ *
+ *   if (c)  (int)c  a[c]  int t = c;      `operator bool()`, `operator int()` of c's record or of a base of it
+ *   for (auto v : r)                      `begin`, `end` of r, `!=`, `++`, `*` of what they return
+ *
+ * Overloaded operators, `->` and `,` among them, and constructors are calls of the tree already. Where a conversion takes place is not always told by syntax (an argument
+ * of an overload set, a template), so an object with conversion functions counts as converted wherever it is used as a value; only as the object of `.` and of
+ * a method, and where it is assigned, it is not. Where the conversion of an object cannot be found, because a base is not seen, it counts as a call of something unknown
+ * in those places in which nothing but a number, a pointer or a condition will do.
+ */
+import { forEachChild, strip, type Node } from './children.js';
+import { builtin } from '../cuda/builtins.js';
+import { rootOf } from './lvalues.js';
+import type { CallExpr, Expr, FunctionDecl, RangeForStmt, RecordDecl, Type } from '../syntax/tree.js';
+
+/** What converting an object of a record may run. */
+export interface Conversions {
+  readonly functions: readonly FunctionDecl[];
+  /** A base or the record itself is not seen: there may be others. */
+  readonly unseen: boolean;
+}
+
+const NONE: Conversions = { functions: [], unseen: false };
+const UNSEEN: Conversions = { functions: [], unseen: true };
+const conversions = new WeakMap<RecordDecl, Conversions>();
+const OVERLOADED: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '~', ',', '(', '[']);
+
+/** Conversion functions of a record and of its bases. */
+export function conversionsOf(record: RecordDecl): Conversions {
+  if (record.vector !== null) return NONE;
+  const known = conversions.get(record);
+  if (known !== undefined) return known;
+  conversions.set(record, UNSEEN); // a record is no base of itself
+  const functions = record.methods.filter(isConversion);
+  let unseen = !record.complete || record.specialised === true;
+  for (const base of record.bases) {
+    const inherited = base.kind === 'record' ? conversionsOf(base.decl) : UNSEEN;
+    functions.push(...inherited.functions);
+    unseen ||= inherited.unseen;
+  }
+  const made: Conversions = functions.length === 0 ? (unseen ? UNSEEN : NONE) : { functions, unseen };
+  conversions.set(record, made);
+  return made;
+}
+
+function isConversion(method: FunctionDecl): boolean {
+  if (method.parameters.length > 0 || !method.name.startsWith('operator')) return false;
+  const rest = method.name.slice('operator'.length).trim();
+  return rest !== '' && !OVERLOADED.has(rest.charAt(0));
+}
+
+/** What using this object as a value may run, given what it stands in; null if nothing does. */
+export function conversionAt(node: Expr, parent: Node | null): Conversions | null {
+  if (node.type.kind !== 'record' || node.kind === 'paren' || node.kind === 'macro') return null;
+  const found = conversionsOf(node.type.decl);
+  if (found === NONE) return null;
+  if (parent !== null && isObjectOf(node, parent)) return null;
+  if (found.functions.length > 0) return found;
+  return parent !== null && wantsNumber(node, parent) ? found : null;
+}
+
+/** Is the node the object of `.` or of a method, or what is assigned? */
+function isObjectOf(node: Expr, parent: Node): boolean {
+  switch (parent.kind) {
+    case 'member': return !parent.arrow;
+    case 'assign': return parent.op === null && strip(parent.target) === node;
+    case 'call': return parent.callee.kind === 'method' && strip(parent.callee.object) === node;
+    case 'unary': return parent.op === '&';
+    case 'binary': return parent.op === ',' && strip(parent.left) === node;
+    case 'expression': return true;
+    default: return false;
+  }
+}
+
+/** Can nothing but a number, a pointer or a condition stand here? */
+function wantsNumber(node: Expr, parent: Node): boolean {
+  const is = (expr: Expr | null): boolean => expr !== null && strip(expr) === node;
+  switch (parent.kind) {
+    case 'if': case 'while': case 'do': case 'for': case 'switch': return is(parent.condition);
+    case 'conditional': return is(parent.condition);
+    case 'unary': return true;
+    case 'binary': return parent.op !== ',';
+    case 'index': return is(parent.index);
+    case 'cast': return isNumber(parent.type);
+    case 'construct': return isNumber(parent.type);
+    case 'assign': return isNumber(parent.target.type);
+    case 'declare': return parent.variables.some((variable) => is(variable.init) && isNumber(variable.type));
+    case 'asm': return true;
+    case 'call': {
+      const { callee } = parent;
+      if (callee.kind === 'builtin') return true;
+      if (callee.kind === 'unknown') return callee.name.startsWith('operator');
+      if (callee.kind === 'value') return false;
+      const position = parent.arguments.findIndex(is);
+      return callee.candidates.some((candidate) => { const parameter = candidate.parameters[position]; return parameter !== undefined && isNumber(parameter.type); });
+    }
+    default: return false;
+  }
+}
+
+function isNumber(type: Type): boolean {
+  const value = type.kind === 'reference' ? type.to : type;
+  return value.kind === 'bool' || value.kind === 'int' || value.kind === 'float' || value.kind === 'enum' || value.kind === 'pointer';
+}
+
+const harmless = new WeakMap<FunctionDecl, boolean>();
+
+/** Does a conversion function do nothing but compute from what it reads? Judged by its own text; a body that is not seen may do anything. */
+export function isHarmless(fn: FunctionDecl): boolean {
+  const known = harmless.get(fn);
+  if (known !== undefined) return known;
+  const made = fn.body !== null && fn.virtual !== true && computes(fn.body);
+  harmless.set(fn, made);
+  return made;
+}
+
+function computes(node: Node): boolean {
+  let fine = true;
+  switch (node.kind) {
+    case 'assign': case 'update': {
+      const target = rootOf(node.target)?.decl ?? null;
+      fine = target !== null && isNumber(target.type) && target.type.kind !== 'reference';
+      break;
+    }
+    case 'call': fine = node.callee.kind === 'builtin' && builtin(node.callee.name)?.pure === true; break;
+    case 'construct': case 'init-list': fine = node.type.kind !== 'record' || node.type.decl.vector !== null; break;
+    case 'declare': fine = node.variables.every((variable) => isNumber(variable.type)); break;
+    case 'asm': case 'opaque': case 'lambda': case 'range-for': fine = false; break;
+    default:
+  }
+  if (fine) forEachChild(node, (child) => { fine &&= computes(child); });
+  return fine;
+}
+
+/** The call that a conversion of this object stands for. */
+export function conversionCall(object: Expr, functions: readonly FunctionDecl[]): CallExpr {
+  const callee = { kind: 'method', name: functions[0]?.name ?? 'operator', object, arrow: false, candidates: functions } as const;
+  return { kind: 'call', span: object.span, type: functions[0]?.returns ?? object.type, callee, calleeSpan: object.span, arguments: [], templateArguments: null };
+}
+
+/** Does a range-for call functions: iterators of an object, conversions or copies of its elements? Over an array of numbers it does not. */
+export function callsIterators(loop: RangeForStmt): boolean {
+  const { range, variable } = loop;
+  const type = strip(range).type;
+  if (type.kind !== 'array') return range.kind !== 'opaque';
+  let element: Type = type.of;
+  if (variable.type.kind === 'reference') return false;
+  while (element.kind === 'array') element = element.of;
+  if (element.kind !== 'record' || element.decl.vector !== null) return false;
+  const record = element.decl;
+  return variable.type.kind !== 'record' || variable.type.decl !== record || record.bases.length > 0 || record.methods.some((method) => method.name === record.name && method.defaulted !== true);
+}
