@@ -62,6 +62,33 @@ __device__ void set(int &r) { r = threadIdx.x; }`, [
     'int v@ = 3; *same(&v@) = threadIdx.x; if (v@ > 5) out[0] = 1;', 'int v@[2] = {3, 3}; *same(v@) = threadIdx.x; if (v@[0] > 5) out[0] = 1;', 
     'int v@ = 3; set((n, v@)); if (v@ > 5) out[0] = 1;', 'int v@ = 3; set(static_cast<int &>(v@)); if (v@ > 5) out[0] = 1;',
   ]),
+  traps('functions that no call names', `
+struct Inner { int v; __device__ operator int() const { return threadIdx.x; } };
+struct Inherits : Inner {};
+template <int N> struct Generic { int v; __device__ operator bool() const { return threadIdx.x > 5; } };
+struct FromGeneric : Generic<3> {};
+struct Counts { mutable int v; __device__ operator int() const { v = threadIdx.x; return 0; } };
+struct Writes { int *p; __device__ operator bool() const { *p = threadIdx.x; return true; } };
+struct Comma { int v; __device__ int operator,(int k) const { return threadIdx.x + k; } };
+struct Late { int v; }; __device__ int operator,(const Late &a, int k) { return threadIdx.x + k; }
+struct Arrow { Inner i; __device__ Inner *operator->() { i.v = threadIdx.x; return &i; } };
+struct Walks { int at; __device__ bool operator!=(const Walks &o) const { return at != o.at; } __device__ Walks &operator++() { at++; return *this; } __device__ int operator*() const { return threadIdx.x; } };
+struct Range { int n; __device__ Walks begin() const { return {0}; } __device__ Walks end() const { return {1}; } };
+struct Turns { int n; __device__ int *begin() { n = threadIdx.x; return &n; } __device__ int *end() { return &n + 1; } };`, [
+    'Inherits a@; a@.v = 1; if (a@ > 5) out[0] = 1;', 'Inherits a@; a@.v = 1; int x@ = a@; if (x@ > 5) out[0] = 1;', 'Inherits a@; a@.v = 1; if ((int)a@ > 5) out[0] = 1;', 'Inherits a@; a@.v = 1; if (static_cast<int>(a@) > 5) out[0] = 1;',
+    'FromGeneric a@; a@.v = 1; if (a@) out[0] = 1;', 'FromGeneric a@; a@.v = 1; bool x@ = a@; if (x@) out[0] = 1;', 'FromGeneric a@; a@.v = 1; bool x@ = a@ ? true : false; if (x@) out[0] = 1;',
+    'Counts a@; a@.v = 1; int x@ = a@; if (a@.v > 5) out[x@] = 1;', 'Counts a@; a@.v = 1; out[(int)a@] = 1; if (a@.v > 5) out[0] = 1;',
+    'int v@ = 3; Writes a@{&v@}; bool x@ = a@; if (v@ > 5) out[x@] = 1;', 'Comma a@; a@.v = 1; if ((a@, 0) > 5) out[0] = 1;', 'Late a@; a@.v = 1; int x@ = (a@, 0); if (x@ > 5) out[0] = 1;',
+    'Arrow a@; a@.i.v = 1; if (a@->v > 5) out[0] = 1;', 'Arrow a@; a@.i.v = 1; int x@ = a@->v; if (a@.i.v > 5) out[x@] = 1;',
+    'int x@ = 0; for (int v : Range{1}) x@ = v; if (x@ > 5) out[0] = 1;', 'Range a@{1}; int x@ = 0; for (int v : a@) x@ = v; if (x@ > 5) out[0] = 1;', 'Turns a@{1}; for (int v : a@) out[1] = v; if (a@.n > 5) out[0] = 1;',
+  ]),
+  traps('names of structured bindings', `
+struct Two { int a, b; };
+struct Bound { int &r; };`, [
+    'Two v@{3, 3}; auto &[p@, q@] = v@; p@ = threadIdx.x; if (v@.a > 5) out[0] = 1;', 'Two v@{3, 3}; auto &[p@, q@] = v@; v@.b = threadIdx.x; if (q@ > 5) out[0] = 1;', 'int v@[2] = {3, 3}; auto &&[p@, q@] = v@; p@ = threadIdx.x; if (v@[0] > 5) out[0] = 1;',
+    'int v@ = 3; Bound a@{v@}; auto [r@] = a@; r@ = threadIdx.x; if (v@ > 5) out[0] = 1;', 'Two v@{3, 3}; v@.a = threadIdx.x; auto [p@, q@] = v@; if (p@ > 5) out[0] = 1;',
+    'Two v@[2] = {{3, 3}, {3, 3}}; for (auto &[p, q] : v@) p = threadIdx.x; if (v@[1].a > 5) out[0] = 1;', 'Two v@[2] = {{3, 3}, {3, 3}}; Two *w@ = v@; auto &[p@, q@] = w@[1]; q@ = threadIdx.x; if (v@[1].b > 5) out[0] = 1;',
+  ]),
   {
     name: 'one of two variables, through the address that is chosen', source: `__device__ void set(int &r) { r = threadIdx.x; }
 ---

@@ -43,7 +43,7 @@ export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMa
   const { callee } = call;
   if (callee.kind === 'builtin') return false;
   // A callee that is not seen may give back what it was handed.
-  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, false, parents);
+  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, false, parents, true);
   let returned = false;
   // A pointer, or an object returned by value, takes the address along; a reference is only one while it is used.
   let byValue = false;
@@ -61,8 +61,8 @@ function mayHoldAddress(type: Type): boolean {
   return type.kind === 'pointer' || type.kind === 'reference' || type.kind === 'unknown' || type.kind === 'dependent' || (type.kind === 'record' && type.decl.vector === null);
 }
 
-/** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. */
-function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node, Node>): boolean {
+/** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. What a callee that is not seen returns may hold an address. */
+function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node, Node>, unseen = false): boolean {
   let below: Node = call;
   for (let up = parents.get(call); up !== undefined; below = up, up = parents.get(up)) {
     switch (up.kind) {
@@ -72,7 +72,7 @@ function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node
       case 'assign': return !isPointer && up.value === below && up.target.type.kind !== 'unknown';
       case 'declare': {
         const variable = up.variables.find((one) => one.init !== null && one.init === below);
-        return !isPointer && variable !== undefined && variable.type.kind !== 'reference' && variable.type.kind !== 'pointer';
+        return !isPointer && variable !== undefined && variable.type.kind !== 'reference' && variable.type.kind !== 'pointer' && !(unseen && mayHoldAddress(variable.type));
       }
       case 'cast': if (isPointer || up.type.kind === 'reference' || up.type.kind === 'pointer') return false; continue;
       case 'index': if (isPointer || up.base !== below) return !isPointer; continue;

@@ -7,7 +7,8 @@ import { fieldChild, type Cst } from './cst.js';
 import { MAX_CHAIN, type Lowering } from './context.js';
 import { expression } from './lower-expression.js';
 import { makeAssignment } from './lower-operator.js';
-import type { BinaryExpr, Expr } from './tree.js';
+import { operatorCall } from './lower-overload.js';
+import type { Expr } from './tree.js';
 
 type AssignmentNote = OverlayNote & { readonly kind: 'assignment' };
 
@@ -53,7 +54,9 @@ export function lowerComma(ctx: Lowering, node: Cst): Expr {
     if (result === null) result = right;
     else {
       const comma = end + Math.max(0, ctx.text.slice(end, start).indexOf(','));
-      const made: BinaryExpr = {
+      const operator: Cst = { ...node, type: ',', named: false, field: null, start: comma, end: comma + 1, children: [] };
+      const overloaded = operatorCall(ctx, node, operator, ',', [result, right]);
+      const made: Expr = overloaded ?? {
         kind: 'binary', op: ',', span: ctx.spanBetween(node.start, parts[last]?.node.end ?? end), type: right.type, left: result, right, opSpan: ctx.spanBetween(comma, comma + 1),
       };
       result = made;

@@ -40,6 +40,11 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     const inner = initNode === null ? declaratorNode : fieldChild(initNode, 'declarator');
     if (inner === null) continue;
     const declarator = lowerDeclarator(ctx, specifiers.type, inner);
+    // `operator int() const;`: a conversion function without its body.
+    if (inner.type === 'operator_cast' && place !== 'function') {
+      declareFunction(ctx, node, null, specifiers, declarator, from, null);
+      continue;
+    }
     // A body of nested blocks only reads as a list of lists.
     if (declarator.functionNode !== null && (initNode === null || (place !== 'function' && fieldChild(initNode, 'value')?.type === 'initializer_list'))) {
       const paren = place === 'function' && !specifiers.words.has('extern') ? parenthesisedInit(ctx, declarator.functionNode) : null;
