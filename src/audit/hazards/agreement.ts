@@ -9,6 +9,7 @@ import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
+import type { Part } from './shared-places.js';
 
 interface Thread { readonly x: number; readonly y: number; readonly z: number; readonly linear: number; /** The number of the block that is looked at; null if it may not be named. */ readonly block: number | null }
 
@@ -61,6 +62,33 @@ function evaluated(expr: Expr, spot: Spot, shape: BlockShape, group: number | nu
     else if (value !== first) return false;
   }
   return true;
+}
+
+const values = new WeakMap<readonly Part[], { readonly shape: BlockShape; readonly found: readonly number[] | null }>();
+
+/** The sum of some expressions for every thread of the block in linear order; null if it is not known, or negative for one. */
+export function valuesOf(parts: readonly Part[], shape: BlockShape): readonly number[] | null {
+  const known = values.get(parts);
+  if (known !== undefined && known.shape === shape) return known.found;
+  const found = summed(parts, shape);
+  values.set(parts, { shape, found });
+  return found;
+}
+
+function summed(parts: readonly Part[], shape: BlockShape): readonly number[] | null {
+  const found: number[] = [];
+  let linear = 0;
+  for (let z = 0; z < shape.z; z++) for (let y = 0; y < shape.y; y++) for (let x = 0; x < shape.x; x++, linear++) {
+    let sum = 0;
+    for (const part of parts) {
+      const value = evaluate(part.expr, part.spot, shape, { x, y, z, linear, block: null }, { left: MAX_NODES });
+      if (value === null) return null;
+      sum += value;
+    }
+    if (sum < 0) return null;
+    found.push(sum);
+  }
+  return found;
 }
 
 /** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
@@ -123,6 +151,8 @@ function binary(expr: Expr & { readonly kind: 'binary' }, below: (inner: Expr) =
   if (expr.op === '||' && left !== null && left !== 0) return 1;
   const right = left === null ? null : below(expr.right);
   if (left === null || right === null) return null;
+  // An unsigned value below 0 is a large one.
+  if (left < 0 && (expr.op === '/' || expr.op === '%' || expr.op === '>>') && !(expr.type.kind === 'int' && expr.type.signed)) return null;
   switch (expr.op) {
     case '+': return left + right;
     case '-': return left - right;

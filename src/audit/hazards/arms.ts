@@ -9,6 +9,7 @@ import { builtin } from '../../cuda/builtins.js';
 import type { Partition } from '../../analysis/arrival.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, type Node } from '../../analysis/children.js';
+import { lambdaOf } from '../../analysis/lambdas.js';
 import { libraryCall } from '../../analysis/library-calls.js';
 import type { CallExpr } from '../../syntax/tree.js';
 import { calleeName, concerns } from './scene.js';
@@ -72,7 +73,8 @@ function call(node: CallExpr, facts: Partition['facts']): string | null {
       const mask = entry.mask === null ? undefined : node.arguments[entry.mask];
       parts.push(`${entry.name}(${mask === undefined ? '' : textIn(mask, facts)})`);
     }
-  } else {
+  } else if (node.callee.kind === 'value' && lambdaOf(node.callee.value) !== null) parts.push(`${textIn(node.callee.value, facts)}()`);
+  else {
     const library = libraryCall(node);
     if (library !== null && library.kind !== 'query') parts.push(`${calleeName(node)}()`);
     else if (calleesOf(node, facts.program).some((callee) => concerns(callee, facts.program))) parts.push(`${calleeName(node)}()`);

@@ -13,6 +13,7 @@
 import type { Partition } from '../../analysis/arrival.js';
 import type { Loop } from '../../analysis/facts.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, type Form } from './forms.js';
+import { meetingOf, runsInEveryRound, type Meeting } from './meetings.js';
 import { reason, textOf, type Report } from './report.js';
 import { isHip } from './platform.js';
 import type { Access, Event, Scene } from './scene.js';
@@ -44,7 +45,61 @@ export function races(scene: Scene, report: Report): void {
       }
     }
   }
+  met(intervals, report);
   around(scene, report);
+}
+
+/** Pairs whose elements are no constant number of threads apart, thread by thread. */
+function met(intervals: readonly (readonly Event[])[], report: Report): void {
+  let budget = MAX_MEETINGS;
+  const said = new Set<string>();
+  for (const interval of intervals) {
+    const touched = interval.filter((event): event is Access => event.kind === 'access' && event.mode !== 'atomic' && !event.place.base.dynamicShared);
+    for (const write of touched) {
+      if (write.mode !== 'write') continue;
+      for (const read of touched) {
+        if (read.mode !== 'read' || read.place.base !== write.place.base) continue;
+        const name = `${write.place.base.name} ${write.place.base.span.start}`;
+        if (said.has(name) || --budget < 0) continue;
+        const [a, b] = read.order < write.order ? [read, write] : [write, read];
+        if (sameStatement(a, b) || isSaid(a, b)) continue;
+        const meeting = meetingOf(a, b);
+        if (meeting === null) continue;
+        said.add(name);
+        sayMet(a, b, meeting, report);
+      }
+    }
+  }
+}
+
+/** Pairs looked at thread by thread per kernel. */
+const MAX_MEETINGS = 3000;
+
+/** Elements a constant number of threads apart are judged by their distance. */
+function isSaid(a: Access, b: Access): boolean {
+  const first = indexed(a)[0];
+  const second = indexed(b)[0];
+  return first !== undefined && second !== undefined && apart(first, second) !== null;
+}
+
+function sayMet(a: Access, b: Access, meeting: Meeting, report: Report): void {
+  const write = a.mode === 'write' ? a : b;
+  const read = write === a ? b : a;
+  const because = [
+    reason(write.node, write.spot, `\`${textOf(write.node, write.spot)}\` is written here, by thread ${meeting.writer}`),
+    reason(read.node, read.spot, `\`${textOf(read.node, read.spot)}\`, read here by thread ${meeting.reader}, is the same element; no barrier stands between`),
+  ];
+  if (meeting.inWarp) {
+    report.add(b.node, b.spot, {
+      id: 'lockstep-without-syncwarp', severity: 'caution', message: 'a lane reads what another lane writes with no `__syncwarp` between: they need not run in step', because,
+      repair: 'place `__syncwarp();` between the two',
+    });
+    return;
+  }
+  report.add(b.node, b.spot, {
+    id: 'shared-race', severity: meeting.sure ? 'error' : 'caution', message: `threads ${meeting.writer} and ${meeting.reader} touch one element of \`${write.place.base.name}\` with no barrier between`, because,
+    repair: 'place `__syncthreads();` between the two',
+  });
 }
 
 /** Runs of events with no barrier, unknown call or mark of a loop between them. */
@@ -96,7 +151,7 @@ function sameStatement(a: Access, b: Access): boolean {
 function overlaps(a: Access, b: Access): boolean {
   const { facts } = a.spot;
   for (let n = facts.parent(a.node); n !== null; n = facts.parent(n)) {
-    if (n.kind === 'assign' || n.kind === 'update') return n.span.start <= b.node.span.start && n.span.end >= b.node.span.end;
+    if ((n.kind === 'assign' || n.kind === 'update') && n.span.start <= b.node.span.start && n.span.end >= b.node.span.end) return true;
     if (n.kind === 'expression' || n.kind === 'compound') return false;
   }
   return false;
@@ -195,7 +250,7 @@ function around(scene: Scene, report: Report): void {
     const tail = inner.slice(last + 1).filter((event): event is Access => event.kind === 'access' && event.mode === 'read').flatMap(indexed);
     // Inner loops before the first barrier may run not at all, but the writes there would still race in the next round.
     for (const write of head) {
-      const read = tail.find((one) => racesAround(write, one, mark.node));
+      const read = tail.find((one) => racesAround(write, one, mark.node) || meetsAround(write.access, one.access, mark.node));
       if (read === undefined) continue;
       report.add(write.access.node, write.access.spot, {
         id: 'shared-race', severity: 'error', message: `\`${textOf(write.access.node, write.access.spot)}\` may overwrite what slower threads still read in the round before`,
@@ -245,6 +300,13 @@ function racesAround(write: Indexed, read: Indexed, loop: Loop): boolean {
     else return false;
   }
   return foreign;
+}
+
+/** The same thread by thread, for accesses that every thread makes in every round. */
+function meetsAround(write: Access, read: Access, loop: Loop): boolean {
+  if (write.place.base !== read.place.base || write.place.base.dynamicShared || [write, read].some((access) => partitionsOf(access).some((partition) => partition.kind === 'skip') || !runsInEveryRound(access, loop))) return false;
+  const meeting = meetingOf(write, read);
+  return meeting !== null && meeting.sure && !meeting.inWarp;
 }
 
 function assignedIn(expr: Access['node'], loop: Loop, access: Access): boolean {

@@ -32,7 +32,10 @@ export function sharedOwners(scene: Scene, report: Report): void {
     if (scene.escaped.has(base)) continue;
     const writes = accesses.filter((access) => access.mode !== 'read');
     if (writes.length === 0) neverWritten(base, accesses, scene, report);
-    else partlyWritten(writes, accesses.filter((access) => access.mode === 'read'), report);
+    else {
+      partlyWritten(writes, accesses.filter((access) => access.mode === 'read'), report);
+      perhapsWritten(base, accesses, scene, report);
+    }
   }
 }
 
@@ -67,6 +70,32 @@ function mentionedElsewhere(base: VariableDecl, scene: Scene): boolean {
     if (spot.facts.function.body !== null) visit(spot.facts.function.body);
   }
   return found;
+}
+
+/** One object for the block that is written only by threads whose data say so, and read by all: there may be none. */
+function perhapsWritten(base: VariableDecl, accesses: readonly Access[], scene: Scene, report: Report): void {
+  if (base.dynamicShared || base.storage === 'extern' || base.init !== null || base.type.kind === 'array' || constructed(base)) return;
+  if (scene.events.some((event) => event.kind === 'unknown') || mentionedElsewhere(base, scene)) return;
+  const first = accesses.find((access) => access.mode === 'read');
+  if (first === undefined) return;
+  const around = first.spot.sets.at(first.node).partitions;
+  const onData = (access: Access): Partition | undefined => access.spot.sets.at(access.node).partitions.find((partition) => {
+    if (partition.kind !== 'skip' || partition.by !== 'branch' || !partition.known || partition.scope !== 'lane' || around.some((other) => other.at === partition.at)) return false;
+    const where = spotOf(partition, access.spot);
+    const verdicts = partition.conditions.map((condition) => where.facts.scope(condition));
+    return verdicts.length > 0 && verdicts.every((verdict) => verdict.known && verdict.sources.data);
+  });
+  const reasons: Partition[] = [];
+  for (const access of accesses) {
+    if (access.mode === 'read') continue;
+    const partition = onData(access);
+    if (partition === undefined) return;
+    reasons.push(partition);
+  }
+  report.add(first.node, first.spot, {
+    id: 'shared-uninitialised', severity: 'caution', message: `\`${base.name}\` is written only by threads whose data say so: if there is none, what is read here was never written`, because: reasonsOf(reasons.slice(0, 2)),
+    repair: `let one thread initialise \`${base.name}\` before, with a barrier between`,
+  });
 }
 
 // --------------------------------------------------------------------------------------------------- written in part
