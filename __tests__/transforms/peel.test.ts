@@ -228,3 +228,14 @@ describe('a loop whose own test names no counter', () => {
     expect(applyAll(peel, code).rounds).toBe(1);
   });
 });
+
+describe('a version that no iteration could use is not written', () => {
+  test.each([
+    ['one guard asks for what the loop excludes', 'j < n && j >= k'],
+    ['two guards do together', 'j >= n && j < 2 * n'],
+    ['two guards with a factor', 'j >= n && 2 * j < n'],
+  ])('%s', (_, guard) => {
+    const code = `__global__ void f(float *o, const float *a, int n, int k) {\n    float x = 0;\n    for (int j = 0; j < k; j++) {\n        if (${guard}) x += a[j] * 2.0f;\n    }\n    o[threadIdx.x] = x;\n}\n`;
+    expect(applyAll(peel, code, { evenIfItLoses: true }).text).not.toContain('} else {');
+  });
+});

@@ -3,7 +3,7 @@
  * compares as mathematics does.
  */
 import type { Guard } from './guards.js';
-import { add, equal, extreme, interval, symbolsOf, type Poly, type Sym } from './polynomial.js';
+import { add, constant, equal, extreme, interval, multiply, subtract, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Reader } from './reading.js';
 import { follows, formsOf, opposite, type End } from './solve.js';
 
@@ -33,12 +33,36 @@ export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boole
   const worst = extreme(fact, 'high', free);
   // Never true throughout: an edge that the loop itself starts or ends at.
   if (worst === null || interval(worst).low >= 0n) return null;
+  // True throughout only where a loop of the nest has no iteration at all.
+  if (emptiness([fact]).some((empty) => follows(empty, [worst]))) return null;
   // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
   if (symbolsOf(worst).every((sym) => sym.key.startsWith('blockDim.'))) return null;
   return { guard, value: guard.wanted, fact, worst, ends: negative ? form.negative : form.other, assumed: form.assumed };
 }
 
 export interface Settled { readonly tests: readonly Poly[]; readonly assumed: boolean; readonly without: ReadonlySet<Demand> }
+
+/** For each counter that the facts hold: below zero exactly where its loop has no iteration. */
+function emptiness(facts: readonly Poly[]): readonly Poly[] {
+  return facts.flatMap(symbolsOf).flatMap((sym) => (sym.role === 'inner' && sym.extent !== null ? [subtract(sym.extent.high, sym.extent.low)] : []));
+}
+
+/** Multiples of tests that are tried together: `2k <= n && n <= 0` says `k <= 0`. */
+const MULTIPLES: readonly bigint[] = [1n, 2n];
+
+/** The tests hold only where a loop has no iteration: one of them says so, or two together do. */
+function onlyEmpty(tests: readonly Poly[], facts: readonly Poly[]): boolean {
+  return emptiness(facts).some((empty) => follows(empty, tests) || tests.some((test, i) => tests.slice(i + 1).some((other) => followsFromBoth(empty, test, other))));
+}
+
+/** `m * poly = p * a + q * b + rest` with `a` and `b` at most -1 is below zero if the rest is below `p + q`. */
+function followsFromBoth(poly: Poly, a: Poly, b: Poly): boolean {
+  return MULTIPLES.some((m) => MULTIPLES.some((p) => MULTIPLES.some((q) => interval(subtract(times(poly, m), add(times(a, p), times(b, q)))).high < p + q)));
+}
+
+function times(poly: Poly, factor: bigint): Poly {
+  return factor === 1n ? poly : multiply(poly, constant(factor));
+}
 
 /** No block and no size satisfies all tests: of two numbers below zero the sum is at most -2. */
 function contradict(tests: readonly Poly[]): boolean {
@@ -71,5 +95,5 @@ export function settle(demands: readonly Demand[], free: (sym: Sym) => boolean):
       else without.add(demand);
     }
   }
-  return contradict(tests) ? null : { tests, assumed, without };
+  return contradict(tests) || onlyEmpty(tests, facts) ? null : { tests, assumed, without };
 }
