@@ -48,9 +48,10 @@ function continues(facts: FunctionFacts, second: PeelableLoop, first: PeelableLo
   return sameStep(facts, second, first) && [...testedIn(first)].some((decl) => shared.has(decl));
 }
 
-/** One step in the head of both; loops without such a head move the same variable, wherever their bodies do. */
+/** One step in the head of both; loops without such a head move the same variable, wherever their bodies do, unless one ends in a jump. */
 function sameStep(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
   if (second.kind === 'for' && second.step !== null) return stepCode(facts, second) === stepCode(facts, first);
+  if (stepCode(facts, second) === null || stepCode(facts, first) === null) return true;
   const [own, other] = [facts.effects(second).assigns, facts.effects(first).assigns];
   return [...testedIn(first)].some((decl) => decl.kind === 'variable' || decl.kind === 'parameter' ? own.has(decl) && other.has(decl) : false);
 }
