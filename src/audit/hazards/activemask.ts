@@ -43,9 +43,11 @@ function judge(call: Collective, users: readonly Collective[], sites: number): F
   const distance = users.filter((user) => user.name.startsWith('__shfl_') && user.name !== '__shfl_sync');
   if (use === 'captured') {
     if (distance.length > 0) return say(divergent ? 'error' : 'caution', 'a shuffle by distance reads lanes that need not be in the set that happened to be together');
+    // Rounds that may be equal keep the warp together.
+    const parts = call.spot.sets.at(call.node).skips.some((partition) => partition.known && partition.unless === null);
     const told = users.map((user) => ({ user, where: whatHappensTo(user) })).filter((one) => one.where !== 'nothing');
     const kept = told.find((one) => one.where === 'kept');
-    if (kept !== undefined) return say(divergent ? 'error' : 'caution', `the result of \`${kept.user.name}\` is stored, and it depends on which lanes happened to be together`);
+    if (kept !== undefined) return say(parts ? 'error' : 'caution', `the result of \`${kept.user.name}\` is stored, and it depends on which lanes happened to be together`);
     const later = users.find((user) => loopsBeyond(call, user));
     if (later !== undefined) return say('caution', `the set that happened to be together is kept, and \`${later.name}\` in a loop waits for all of it`);
     if (told.length > 0) return say('caution', `the result of \`${told[0]?.user.name ?? ''}\` depends on which lanes happened to be together`);

@@ -7,7 +7,7 @@
  */
 import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
-import type { Expr } from '../../syntax/tree.js';
+import type { Expr, Type } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
 import type { Part } from './shared-places.js';
 
@@ -117,7 +117,7 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
       if (expr.axis === null) return null;
       if (expr.base === 'blockIdx') return thread.block;
       return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? shape[expr.axis] : null;
-    case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? below(expr.operand) : null;
+    case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? fitting(below(expr.operand), expr.type) : null;
     case 'unary': {
       const value = expr.op === '*' || expr.op === '&' ? null : below(expr.operand);
       if (value === null) return null;
@@ -136,7 +136,14 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
   const fixed = number(spot.facts.constant(expr));
   if (fixed !== null) return fixed;
   const source = sourceOf(expr, spot);
-  return source === null ? null : evaluate(source.expr, source.spot, shape, thread, budget);
+  return source === null ? null : fitting(evaluate(source.expr, source.spot, shape, thread, budget), expr.type);
+}
+
+/** The value, if a type narrower than 32 bits surely holds it. */
+function fitting(value: number | null, type: Type): number | null {
+  if (value === null || type.kind !== 'int' || type.bits >= 32) return value;
+  const half = 2 ** (type.bits - 1);
+  return value >= (type.signed ? -half : 0) && value < (type.signed ? half : 2 * half) ? value : null;
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=', '&&', '||']);

@@ -6,9 +6,9 @@
  * calls (CUB) are collectives of their group. A coalesced group is whoever made it and is never divergent; of a tile narrower than a warp nothing surer than a
  * caution is said, because tiles may differ where lanes do. Not handled: named barriers in inline PTX, which may be for a part of the block by design.
  */
-import { strip } from '../../analysis/children.js';
+import { forEachChild, strip, type Node } from '../../analysis/children.js';
 import type { Arrival, Partition } from '../../analysis/arrival.js';
-import type { Expr } from '../../syntax/tree.js';
+import type { Decl, Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { groupSize } from './agreement.js';
 import { originOf } from './masks.js';
@@ -107,13 +107,27 @@ function coalesced(call: Collective, arrival: Arrival, report: Report): void {
   const made = object !== null && object.kind === 'ref' && object.decl !== null && object.decl.kind === 'variable' ? object.decl.init : null;
   if (made === null) return;
   const before = call.spot.sets.at(made).partitions;
-  const since = arrival.skips.filter((partition) => partition.depth === 0 && !before.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by));
+  const decl = object !== null && object.kind === 'ref' ? object.decl : null;
+  const since = arrival.skips.filter((partition) => partition.depth === 0 && !before.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by)
+    && !partition.conditions.some((condition) => asksGroup(condition, decl, call.spot)));
   const weighed = weigh(since, call.spot, 32);
   if (weighed === null) return;
   report.add(call.node, call.spot, {
     id: 'group-divergent', severity: 'caution', message: `\`${call.name}\` is a collective of the lanes that made the group, and not all of them come here${caveat(weighed)}`, because: reasonsOf(weighed.partitions),
     repair: 'make the group where it is used, or call this where all lanes that made it come',
   });
+}
+
+/** `if (g.any(p))`, or the same through a variable: lanes of the group agree on what it answers. */
+function asksGroup(node: Node, group: Decl | null, spot: Spot): boolean {
+  const value = node.kind === 'ref' ? originOf(node, spot).expr : node;
+  if (value.kind === 'call' && value.callee.kind === 'method') {
+    const object = strip(value.callee.object);
+    if (object.kind === 'ref' && object.decl === group && value.callee.name !== 'thread_rank') return true;
+  }
+  let found = false;
+  if (value === node) forEachChild(node, (child) => { found ||= asksGroup(child, group, spot); });
+  return found;
 }
 
 function isGeneric(call: Collective): boolean {

@@ -76,6 +76,8 @@ function mentionedElsewhere(base: VariableDecl, scene: Scene): boolean {
 function perhapsWritten(base: VariableDecl, accesses: readonly Access[], scene: Scene, report: Report): void {
   if (base.dynamicShared || base.storage === 'extern' || base.init !== null || base.type.kind === 'array' || constructed(base)) return;
   if (scene.events.some((event) => event.kind === 'unknown') || mentionedElsewhere(base, scene)) return;
+  // The block may have asked whether there is one.
+  if (scene.collectives.some((call) => call.name === '__syncthreads_or' || call.name === '__syncthreads_count')) return;
   const first = accesses.find((access) => access.mode === 'read');
   if (first === undefined) return;
   const around = first.spot.sets.at(first.node).partitions;

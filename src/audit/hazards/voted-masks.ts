@@ -114,6 +114,12 @@ function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spo
 function conjuncts(condition: Expr, holds: boolean, spot: Spot): readonly Atom[] {
   const e = resolved(condition, spot);
   if (e.kind === 'unary' && e.op === '!') return conjuncts(e.operand, !holds, spot);
+  if (e.kind === 'binary' && (e.op === '==' || e.op === '!=')) {
+    // `p == 1` of a truth value.
+    const right = spot.facts.constant(e.right);
+    const inner = right === 0n || right === 1n ? resolved(e.left, spot) : null;
+    if (inner !== null && isTruth(inner)) return conjuncts(inner, holds === ((e.op === '==') === (right === 1n)), spot);
+  }
   if (e.kind === 'binary' && e.op === (holds ? '&&' : '||')) return [...conjuncts(e.left, holds, spot), ...conjuncts(e.right, holds, spot)];
   return [{ expr: e, holds }];
 }
@@ -123,9 +129,12 @@ function resolved(condition: Expr, spot: Spot): Expr {
   const e = strip(condition);
   if (e.kind !== 'ref') return e;
   const origin = originOf(e, spot);
-  const isTruth = origin.expr.type.kind === 'bool' || (origin.expr.kind === 'binary' && COMPARISONS.has(origin.expr.op));
   // Looked through only if what it was made of still has the same values: a stale variable is compared as itself.
-  return origin.spot === spot && origin.expr !== e && isTruth && origin.expr.kind !== 'call' ? origin.expr : e;
+  return origin.spot === spot && origin.expr !== e && isTruth(origin.expr) && origin.expr.kind !== 'call' ? origin.expr : e;
+}
+
+function isTruth(expr: Expr): boolean {
+  return expr.type.kind === 'bool' || (expr.kind === 'binary' && COMPARISONS.has(expr.op));
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=', '&&', '||']);
@@ -184,7 +193,7 @@ const NEGATED: Readonly<Record<string, string>> = { '<': '>=', '<=': '>', '>': '
 /** An integer compared with a constant. */
 function boundOf(atom: Atom, spot: Spot): Bound | null {
   const e = strip(atom.expr);
-  if (e.kind === 'ref' && e.type.kind === 'int') return { operand: e, values: atom.holds ? { kind: 'not', value: 0n } : { kind: 'range', low: 0n, high: 0n } };
+  if (e.kind === 'ref' && e.type.kind === 'int') return { operand: e, values: atom.holds ? allBut(e, 0n, spot) : { kind: 'range', low: 0n, high: 0n } };
   if (e.kind !== 'binary' || NEGATED[e.op] === undefined) return null;
   const left = spot.facts.constant(e.left);
   const right = spot.facts.constant(e.right);
@@ -203,9 +212,16 @@ function boundOf(atom: Atom, spot: Spot): Bound | null {
     case '>': return { operand, values: { kind: 'range', low: value + 1n, high: null } };
     case '>=': return { operand, values: { kind: 'range', low: value, high: null } };
     case '==': return { operand, values: { kind: 'range', low: value, high: value } };
-    case '!=': return { operand, values: { kind: 'not', value } };
+    case '!=': return { operand, values: allBut(operand, value, spot) };
     default: return null;
   }
+}
+
+/** At the end of the variable's range all but one value are a range. */
+function allBut(operand: Expr, value: bigint, spot: Spot): Values {
+  const range = spot.facts.range(operand);
+  if (range.low === value) return { kind: 'range', low: value + 1n, high: null };
+  return range.high === value ? { kind: 'range', low: null, high: value - 1n } : { kind: 'not', value };
 }
 
 function has(values: Values, value: bigint): boolean {
