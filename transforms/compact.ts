@@ -26,6 +26,7 @@ import { isHipSource } from '../src/audit/hazards/platform.js';
 import { block } from './compact/block.js';
 import { grid } from './compact/grid.js';
 import { loop } from './compact/loop.js';
+import { isListed } from './compact/listed.js';
 import { regionsIn, type Region } from './compact/region.js';
 import type { CompactVariant, Prepared } from './compact/variant.js';
 import { excerpt } from './lib/obligation.js';
@@ -106,7 +107,7 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
     const { function: fn } = facts;
     const variant = VARIANTS.find((one) => one.name === (asked ?? 'block'));
     if (variant === undefined || fn.body === null || !(fn.qualifiers.global || fn.qualifiers.device)) return [];
-    return regionsIn(context).filter((region) => isCandidate(context, region)).flatMap((region) => {
+    return regionsIn(context).filter((region) => isCandidate(context, region) && !isListed(region.stmt)).flatMap((region) => {
       const prepared = variant.prepare(context, region);
       if (prepared === null) return [];
       const { stmt } = region;

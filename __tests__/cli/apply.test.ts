@@ -56,6 +56,14 @@ describe('apply', () => {
     expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(written);
   });
 
+  test('each applied edit is named on standard error, also one that assumes nothing', () => {
+    // Integers: nothing may fuse.
+    const cwd = folderWith({ 'k.cu': HOISTABLE.replace(/float/g, 'int').replace(/(\d)\.(\d*)f/g, '$1') });
+    const result = divmod([...FORCED, 'k.cu'], { cwd });
+    expect(result.stderr).toMatch(/^k\.cu:\d+: hoist in \w+: applied: /m);
+    expect(result.stderr).not.toContain('assumed');
+  });
+
   test('a second run plans nothing', () => {
     const cwd = folderWith({ 'k.cu': HOISTABLE });
     expect(divmod([...FORCED, '--write', 'k.cu'], { cwd }).code).toBe(0);

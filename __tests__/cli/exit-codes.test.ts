@@ -92,6 +92,14 @@ describe('verification', () => {
     expect(missing.stderr).toContain('absent.txt cannot be read');
   });
 
+  test('a kernel that an edit replaced is not verified from two files, and where it is', () => {
+    const text = '__global__ void k(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = i; }\n';
+    const folder = folderWith({ 'a.cu': text, 'b.cu': text.replace('void k(', 'void k_light(') });
+    const found = divmod(['verify', 'a.cu', 'b.cu'], { cwd: folder });
+    expect(found.code).toBe(3);
+    expect(found.stdout).toMatch(/no kernel k: kernels are compared by name, and the launches of the host are not executed here; `apply --verify`/);
+  });
+
   test('a replay line replays, and options that fix a setting are heard', () => {
     const strided = '__global__ void k(int* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; for (int j = i; j < n; j += blockDim.x * gridDim.x) out[j] = j; }\n';
     const folder = folderWith({ 'a.cu': strided, 'b.cu': strided.replace('for (int j = i; j < n; j += blockDim.x * gridDim.x) out[j] = j;', 'if (i < n) out[i] = i;') });

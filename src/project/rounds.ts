@@ -16,6 +16,7 @@ import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
 import { Pending } from './pending.js';
 import { isTooDeep } from './errors.js';
+import { Lineage } from './lineage.js';
 import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
 import type { InternalFault } from './session.js';
 import type { TransformRequest } from './transform-spec.js';
@@ -97,9 +98,12 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
   let kernelNames: readonly string[] = [];
   let notUnderstood: RoundsResult['notUnderstood'] = [];
   let pending: Pending | null = null;
+  const lineage = new Lineage();
+  let treated: readonly FunctionDecl[] = [];
 
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const program = workspace.program(group);
+    lineage.enter(program, treated);
     if (round === 1) {
       const all = kernelsOf(program, group);
       kernelNames = all.map(({ kernel }) => kernel.name);
@@ -134,6 +138,10 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         const key = keyOf(workspace, candidate);
         // What an earlier round left behind of a treated site is no news.
         if (appliedKeys.has(key) && outcome.status !== 'applied') continue;
+        const what = candidate.request.transform.name;
+        const branch = branchText(candidate);
+        if (outcome.status !== 'applied' && lineage.isOwnOutput(fn, what, branch, () => workspace.original(unit.source.realPath)?.source.text ?? '')) continue;
+        lineage.spoken(fn, what, branch);
         const bad = refusedEdits.get(key);
         if (bad !== undefined) {
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'refused', obligations: [...outcome.obligations, bad] } }, key, round, null);
@@ -158,6 +166,11 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, `it was applied ${MAX_SAME} times and comes up again`);
           continue;
         }
+        const exhausted = lineage.exhausted(fn, what);
+        if (exhausted !== null) {
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, exhausted);
+          continue;
+        }
         const admission = plan.offer(outcome.change);
         if (!admission.accepted) {
           next.addFunction(fn);
@@ -166,6 +179,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         }
         taken.push({ candidate, change: outcome.change, key });
         touched.add(fn);
+        lineage.applied(fn, what);
         timesApplied.set(key, (timesApplied.get(key) ?? 0) + 1);
         break;
       }
@@ -190,6 +204,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
     }
     for (const { candidate, change } of taken) next.addChange(candidate.outcome.site.function, change, graph());
     pending = next;
+    treated = taken.map(({ candidate }) => candidate.outcome.site.function);
   }
 
   const sites = [...applied, ...others.values()].sort(byPlace);
@@ -303,8 +318,13 @@ function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): str
   const { site } = outcome;
   const { line, exact } = workspace.originalLine(unit.source.realPath, site.branch.span.start);
   // Summaries and lines shift with the edits; the text of the branch does not.
-  const text = unit.source.text.slice(site.branch.span.start, Math.min(site.branch.span.end, site.branch.span.start + 200)).replace(/\s+/g, ' ');
-  return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, exact ? String(line) : '', text].join('\0');
+  return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, exact ? String(line) : '', branchText({ unit, outcome })].join('\0');
+}
+
+/** The start of the branch's text, white space aside. */
+function branchText({ unit, outcome }: Pick<Candidate, 'unit' | 'outcome'>): string {
+  const { span } = outcome.site.branch;
+  return unit.source.text.slice(span.start, Math.min(span.end, span.start + 200)).replace(/\s+/g, ' ');
 }
 
 function record(others: Map<string, SiteResult>, workspace: Workspace, candidate: Candidate, key: string, round: number, reason: string | null): void {

@@ -37,7 +37,6 @@ export function certificatesText(sites: readonly SiteResult[], color: boolean, e
   for (const site of sites) {
     if (site.status !== 'applied') continue;
     const assumed = site.obligations.filter((obligation) => obligation.status === 'assumed');
-    if (!explain && assumed.length === 0) continue;
     out.push(`${title(site)}: ${kept ? style.yellow(NOT_WRITTEN) : style.green('applied')}: ${site.summary}`);
     for (const obligation of explain ? site.obligations : assumed) out.push(`  ${obligationText(obligation, style)}`);
     if (explain && site.estimate !== null) {

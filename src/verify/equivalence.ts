@@ -79,7 +79,11 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   if (kernel === null) return none([{ side: 'before', reason: `no kernel ${kernelName}`, at: null }]);
   const otherName = options.afterName ?? kernelName;
   const other = findKernel(after, otherName);
-  if (other === null && options.plan === undefined) return none([{ side: 'after', reason: `no kernel ${otherName}`, at: null }]);
+  if (other === null && options.plan === undefined) {
+    // Two texts do not tell which kernels took its place, nor in what order the host launches them.
+    const reason = `no kernel ${otherName}: kernels are compared by name, and the launches of the host are not executed here; \`apply --verify\` executes those that compact:grid and split write`;
+    return none([{ side: 'after', reason, at: null }]);
+  }
   const notes: string[] = [];
   let found: readonly Instance[];
   try {

@@ -13,6 +13,7 @@ import type { Span } from '../../src/source/types.js';
 import type { Stmt } from '../../src/syntax/tree.js';
 import { writePlanText } from '../lib/launch-edits.js';
 import { parameterList } from '../lib/launch-follow.js';
+import { fileTokens } from '../lib/launch-mentions.js';
 import { launchSites } from '../lib/launch-sites.js';
 import { blockText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, wholeLines, type Replacement, type Style } from '../lib/text.js';
 import type { Change, Edit, TransformContext } from '../lib/types.js';
@@ -78,13 +79,6 @@ function headText(context: TransformContext, name: string, extra: readonly strin
   return copyText(unit.source, headSpan, { from: base, to: base }, headWith(context, name, extra)).trimEnd();
 }
 
-/** `extern "C"` in front of the head, with what stands between: a static function has no such linkage. */
-function linkageOf(context: TransformContext): string {
-  const { facts, unit } = context;
-  const { start } = facts.function.headSpan;
-  return /\bextern\s*"C"\s*$/.exec(unit.source.text.slice(Math.max(0, start - 40), start))?.[0] ?? '';
-}
-
 /** `template <…>` of the kernel with the newline or space behind it; empty if it is none. */
 function templateText(context: TransformContext): string {
   const { facts, unit } = context;
@@ -104,11 +98,25 @@ function templateArguments(context: TransformContext): string {
   return template === null ? '' : `<${template.map((parameter) => parameter.name).join(', ')}>`;
 }
 
+/** `__grid_constant__` in the list of parameters, which only kernels may say. */
+function kernelOnly(context: TransformContext, list: Span): readonly Replacement[] {
+  const { source } = context.unit;
+  const tokens = fileTokens(source);
+  const found: Replacement[] = [];
+  for (let i = 0; i < tokens.count && tokens.start(i) < list.end; i++) {
+    if (tokens.start(i) < list.start || tokens.spelling(i) !== '__grid_constant__') continue;
+    let end = tokens.end(i);
+    while (/\s/.test(source.text[end] ?? '')) end++;
+    found.push({ span: { start: tokens.start(i), end }, text: '' });
+  }
+  return found;
+}
+
 function parametersText(context: TransformContext, extra: readonly string[]): string {
   const { facts, unit } = context;
   const list = parameterList(unit, facts.function);
   const base = indentAt(unit.source, facts.function.headSpan.start);
-  return list === null ? `(${extra.join(', ')})` : copyText(unit.source, list, { from: base, to: base }, moreParameters(context, extra));
+  return list === null ? `(${extra.join(', ')})` : copyText(unit.source, list, { from: base, to: base }, [...kernelOnly(context, list), ...moreParameters(context, extra)]);
 }
 
 function functionText(style: KernelStyle, head: string, lines: readonly string[]): string {
@@ -127,9 +135,8 @@ function lightFunction(context: TransformContext, plan: GridPlan, style: KernelS
   const { names, shape } = plan;
   const carried = parametersOf(plan).carried.map((parameter) => parameter.written);
   const head = textOf(source, headSpan).trimEnd();
-  const linkage = plan.keepOriginal ? '' : linkageOf(context);
   const replacements: Replacement[] = [{
-    span: { start: headSpan.start - linkage.length, end: headSpan.start + head.length },
+    span: { start: headSpan.start, end: headSpan.start + head.length },
     text: `${templateText(context)}static __device__ bool ${names.all.light}${parametersText(context, carried)}`,
   }];
   const moved = movedSpan(context, plan);
@@ -282,7 +289,7 @@ function listKernel(context: TransformContext, plan: GridPlan, style: KernelStyl
     `${in1}if${k}(${all.isHeavy})`,
     `${in2}${all.items}[${all.slot} + ${all.counts}[${all.thread} / 32] + __popc(${all.votes} & ((1u << ${all.thread} % 32) - 1))] = ${itemSum(plan)};`,
   ];
-  return `${style.base}// The light part for every thread; the items that are heavy go to a list.\n${style.base}${plan.keepOriginal ? '' : linkageOf(context)}${functionText(style, headText(context, all.first, [...carried.map((parameter) => parameter.written), items.written, count.written]), lines)}`;
+  return `${style.base}// The light part for every thread; the items that are heavy go to a list.\n${style.base}${functionText(style, headText(context, all.first, [...carried.map((parameter) => parameter.written), items.written, count.written]), lines)}`;
 }
 
 // -------------------------------------------------------------------------------------------------- heavy kernel

@@ -66,7 +66,7 @@ export function estimateGrid(context: TransformContext, plan: GridPlan): Estimat
     pays,
     reason: pays
       ? `heavy threads come together in full warps; a list of ${itemBytes} bytes an item, ${carriedBytes === 0 ? 'nothing carried' : `${carriedBytes} bytes carried`}${order === 'keep' ? ', one byte a thread for the marks' : ''}; nothing is gained where heavy threads are neighbours already, nor in launches of few threads: allocations and the second launch cost some 10 µs`
-      : `the pass over all threads costs more than about ${Math.round(work)} instructions in some lanes`,
+      : `the heavy part is too light: the pass over all threads costs more than about ${Math.round(work)} instructions in some lanes`,
   };
 }
 

@@ -5,6 +5,8 @@ import { walk, type Node } from '../../src/analysis/children.js';
 import type { Effects, FunctionFacts } from '../../src/analysis/facts.js';
 import type { FunctionDecl, Stmt } from '../../src/syntax/tree.js';
 import { contractionStable, copySafe, namesFree, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
+import { parameterList } from '../lib/launch-follow.js';
+import { spelledIn } from '../lib/launch-mentions.js';
 import { keepsOriginal, launchObligations, launchSites } from '../lib/launch-sites.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -139,6 +141,9 @@ function parametersPlain(context: TransformContext, kernel: FunctionDecl): Oblig
   if (bad !== null) return refuted('launches-rewritable', line, `${bad}: the new parameters cannot stand behind it`, 'give every parameter a name and no default');
   if (kernel.specialises !== null) return refuted('launches-rewritable', line, 'the kernel is an explicit specialisation', 'write it as a kernel of its own');
   if (kernel.template?.some((parameter) => parameter.pack) === true) return refuted('launches-rewritable', line, 'the kernel has a pack of template parameters', null);
+  const list = parameterList(context.unit, kernel);
+  const hides = list === null ? undefined : [...context.unit.macros].find(([name, macro]) => /\b__grid_constant__\b/.test(macro.body) && spelledIn(context.unit.source, list, name));
+  if (hides !== undefined) return refuted('launches-rewritable', line, `the macro ${hides[0]} stands for __grid_constant__, which only kernels may say`, 'write __grid_constant__ itself');
   return proved('launches-rewritable', line, 'new parameters can stand behind the old ones');
 }
 

@@ -9,7 +9,7 @@ import { copySafe, namesResolve, noDirectiveAcross, noGoto, notInMacro } from '.
 import { contractionStable } from '../lib/contraction.js';
 import { excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import { extentOf } from '../lib/text.js';
-import type { Obligation, TransformContext } from '../lib/types.js';
+import type { Estimate, Obligation, TransformContext } from '../lib/types.js';
 import { maskObligations, namesAreFree, noLaneWaits } from '../lib/vote-obligations.js';
 import { maskAt } from '../lib/votes.js';
 import { copiedParts, emitLoop, loopTexts } from './loop-emit.js';
@@ -27,17 +27,20 @@ export const loop: CompactVariant = {
     'mask-names-arriving-lanes', 'no-lane-waits',
   ],
   prepare(context, region) {
-    if (isSlight(context, region)) return null;
     const plan = planLoop(context, region);
     if (plan === null) return null;
     return {
       summary: 'each lane queues its items',
       obligations: obligationsOf(context, plan),
-      estimate: () => estimateLoop(context, plan),
+      estimate: () => (isSlight(context, region) ? tooLight(estimateLoop(context, plan)) : estimateLoop(context, plan)),
       emit: () => emitLoop(context, plan),
     };
   },
 };
+
+function tooLight(estimate: Estimate): Estimate {
+  return { ...estimate, pays: false, reason: 'the heavy part is too light: the compiler runs it under a predicate, and a queue costs more' };
+}
 
 /** The compiler predicates it, or it only moves values: nothing to put off. */
 function isSlight(context: TransformContext, region: Region): boolean {

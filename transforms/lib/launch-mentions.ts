@@ -23,6 +23,8 @@ export interface Mention {
     /** A member of an object, a name of another scope, a label of a `#include`: something else that is called the same. */
     | 'other'
     | 'directive'
+  /** The definition of another kernel of that name: in another namespace, with other parameters, or a specialisation. */
+  | 'namesake'
     /** To be explained by a launch or a call; else in the way. */
     | 'use';
 }
@@ -78,8 +80,8 @@ function kindOf(kernel: FunctionDecl, unit: Unit, tokens: Tokens, i: number): Me
   if (named !== undefined) {
     if (!named.qualifiers.global) return 'other';
     if (named === kernel) return 'definition';
-    // A second body is an overload or a specialisation: which of them a launch means is not decided here.
-    return named.body === null && named.specialises === null ? 'declaration' : 'use';
+    // A second body: which of them a launch means is not decided here.
+    return named.body === null && named.specialises === null ? 'declaration' : 'namesake';
   }
   const before = tokens.spelling(i - 1);
   if (before === '.' || before === '->') return 'other';

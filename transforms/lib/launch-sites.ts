@@ -12,6 +12,7 @@
 import { walk } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';
 import type { CallExpr, ExprStmt, FunctionDecl, Launch, Stmt, Unit } from '../../src/syntax/tree.js';
+import { hasLinkageOfC } from './linkage.js';
 import { functionAt, mentionsOf, statementOf, type Mention } from './launch-mentions.js';
 import { assumed, lineOf, proved, refuted } from './obligation.js';
 import type { Obligation, TransformContext } from './types.js';
@@ -55,12 +56,18 @@ export interface KernelSites {
   readonly attributes: readonly AttributeCall[];
   /** No other file can launch it: it is static. */
   readonly internal: boolean;
+  /** It has the linkage of C: a module loader finds it by its name. */
+  readonly externC: boolean;
   /** It is declared or defined in a header, which other files may include. */
   readonly inHeader: boolean;
 }
 
 /** Calls that set a property of a kernel: repeated for each new one. */
 const ATTRIBUTE_CALL = /^cudaFuncSet(Attribute|CacheConfig|SharedMemConfig)$/;
+
+const SEVERAL = 'launched where several kernels of this name are possible';
+/** In the way as long as names are followed by their spelling. */
+const NAMESAKE = 'another kernel of the same name';
 
 const known = new WeakMap<FunctionDecl, KernelSites>();
 
@@ -103,13 +110,15 @@ function collect(context: TransformContext): KernelSites {
       case 'declaration': {
         const decl = unit.functions.find((fn) => fn.nameSpan.start <= span.start && span.start < fn.nameSpan.end);
         if (decl !== undefined && decl.parameters.length === kernel.parameters.length) declarations.push({ unit, decl });
-        else block(unit, span.start, 'an overload of the same name is declared');
+        else block(unit, span.start, NAMESAKE);
         break;
       }
       case 'instantiation': instantiations.push({ unit, name: span }); break;
+      case 'namesake': block(unit, span.start, NAMESAKE); break;
       case 'directive': block(unit, span.start, 'a macro names it'); break;
       case 'use': {
-        const call = attributeCall(mention);
+        const other = unit.launches.some((launch) => launch.span.start <= span.start && span.end <= launch.span.end && !launch.candidates.includes(kernel));
+        const call = other ? `${NAMESAKE} is launched` : attributeCall(mention);
         if (typeof call === 'string') block(unit, span.start, call);
         else attributes.push(call);
         break;
@@ -129,6 +138,7 @@ function collect(context: TransformContext): KernelSites {
   return {
     kernel, unit: context.unit, sites, obstacles, declarations, instantiations, attributes,
     internal: kernel.qualifiers.static,
+    externC: [{ unit: context.unit, decl: kernel }, ...declarations].some(({ unit, decl }) => hasLinkageOfC(unit, decl)),
     inHeader: header(kernel.file) || declarations.some(({ unit }) => header(unit.source.realPath)),
   };
 }
@@ -145,7 +155,7 @@ function siteOf(context: TransformContext, launch: Launch, unit: Unit): LaunchSi
     }
   }
   const kernel = context.facts.function;
-  if (launch.candidates.length !== 1) return 'launched where several kernels of this name are possible';
+  if (launch.candidates.length !== 1) return SEVERAL;
   const fn = launch.function ?? functionAt(unit, launch.span.start);
   if (fn === null || !fn.understood) return 'launched in a function that was not understood';
   if (fn.qualifiers.global || (fn.qualifiers.device && !fn.qualifiers.host)) return 'launched from device code';
@@ -220,17 +230,24 @@ export function launchObligations(context: TransformContext, found: KernelSites)
     const rest = sites.length === 0 ? '' : `; can be rewritten: ${sites.map((site) => `${site.unit.source.path}:${site.line}`).join(', ')}`;
     const first = obstacles[0];
     return [refuted(id, first !== undefined && first.path === context.unit.source.path ? first.line : line, `in the way: ${listed(obstacles)}${rest}`,
-      `launch ${kernel.name} with <<<…>>> as a statement of its own at each of these places`)];
+      remedyFor(kernel, obstacles))];
   }
   if (sites.length === 0) return [refuted(id, line, `no launch of ${kernel.name} is in the files that were given`, 'give the files that launch it in the same run')];
   const where = sites.length === 1 ? `the launch of line ${sites[0]?.line ?? 0}` : `${sites.length} launches`;
   if (found.internal && !found.inHeader) return [proved(id, line, `${where}; ${kernel.name} is static, no other file can launch it`)];
-  if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for files that are not in this run`)];
+  if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for ${found.externC ? 'module loaders, which find what is extern "C" by its name' : 'files that are not in this run'}`)];
   return [assumed(id, 'all-launches-visible', line, `${where} can be rewritten, and no file outside this run launches ${kernel.name}`)];
 }
 
-/** True if the old kernel stays: other files could launch it, and nobody grants that they do not. */
+function remedyFor(kernel: FunctionDecl, obstacles: readonly Obstacle[]): string {
+  const named = obstacles.filter(({ form }) => form.startsWith(NAMESAKE) || form === SEVERAL);
+  const rename = `give each kernel that is called ${kernel.name} a name of its own`;
+  const launch = `launch ${kernel.name} with <<<…>>> as a statement of its own at each of these places`;
+  return named.length === 0 ? launch : named.length === obstacles.length ? rename : `${rename}; ${launch}`;
+}
+
+/** True if the old kernel stays: other files could launch it, and nobody grants that they do not; or it is found by its name at run time, which no file shows. */
 export function keepsOriginal(context: TransformContext, found: KernelSites): boolean {
-  if (found.inHeader) return true;
+  if (found.inHeader || found.externC) return true;
   return !found.internal && !context.grants.has('all-launches-visible');
 }

@@ -75,8 +75,7 @@ function notKnown(context: TransformContext, problem: NotOnHost): Obligation {
 function linkage(context: TransformContext): readonly Obligation[] {
   const { function: fn } = context.facts;
   const line = lineOf(context, { start: fn.nameSpan.start, end: fn.nameSpan.end });
-  const before = context.unit.source.text.slice(Math.max(0, fn.headSpan.start - 200), fn.headSpan.start + (fn.nameSpan.start - fn.headSpan.start));
-  if (/extern\s*"C"\s*(?:\w|\[|\s|\()*$/.test(before) && !/[;{}]/.test(before.slice(before.lastIndexOf('extern')))) {
+  if (launchSites(context).externC) {
     return [refuted('all-launches-visible', line, `${fn.name} is extern "C": it can be found by its name at run time`, 'take extern "C" away if no module loader asks for it')];
   }
   if (fn.specialises !== null) return [refuted('all-launches-visible', line, `${fn.name} is a specialisation: a launch may mean the general kernel`, 'split the general kernel')];
