@@ -27,6 +27,10 @@ struct Step {
     __device__ bool operator!=(const Step &b) const { return v != b.v; }
     __device__ int operator*() const { return v; }
 };
+struct Sets { int k; __device__ Sets(int *p) : k(0) { *p = 0; } };
+__device__ int taken(Sets s) { return s.k; }
+struct Ends { int *p; __device__ ~Ends() { *p = 0; } };
+struct Odd { int k; __device__ int operator&() { return k++; } };
 struct Range { int *f; int n; __device__ Step begin() { return {f, 0}; } __device__ Step end() { return {f, n}; } };
 `;
 
@@ -71,6 +75,9 @@ describe('what the loop calls changes the condition', () => {
     ['a conversion in a ?:', 'Flag c{&f};', 'f', 'x += c ? 1 : 2;', undefined], ['an overloaded comma', 'Comma c{3};', 'c.k > 3', 'x += (c, 3);', undefined],
     ['an overloaded arrow', '', 'arrow.p == end', 'x += arrow->get();', undefined], ['iterators of a range', '', 'f', '', 'for (int v : Range{&f, n})'],
     ['iterators of a range that is named', 'Range r{&f, n};', 'f', '', 'for (int v : r)'], ['begin of a range may change it', 'Range r{&f, n};', 'r.n > 3', '', 'for (int v : r)'],
+    ['a constructor writes through a pointer', 'int *p = &f;', 'f', 'Sets s(p); x += s.k;', undefined], ['a constructor that converts an argument writes shared memory', '__shared__ int t;', 't', 'x += taken(&t);', undefined],
+    ['a destructor writes through a pointer', 'int *p = &f;', 'f', 'Ends s{p}; x += *s.p;', undefined],
+    ['an overloaded address-of', 'Odd c{n};', 'c.k > 3', 'x += &c;', undefined],
     ['a range of a type that is not seen', 'auto r = around(f);', 'f', '', 'for (auto v : r)'],
   ])('%s', (_, before, condition, write, head) => {
     refuses(hoist, loop(before, condition, write, head), 'condition-invariant');

@@ -71,6 +71,7 @@ export abstract class CallEffects extends EffectTables {
       if (argument === undefined) continue;
       const byReference = bodies.some((body) => body.parameters[position]?.type.kind === 'reference');
       this.expression(argument, byReference && this.isLvalue(argument) ? 'address' : 'read');
+      for (const body of bodies) this.convertedTo(argument, body.parameters[position]?.type ?? null);
     }
     for (const body of bodies) {
       const summary = summaryOf(body, this.context.program);
@@ -180,6 +181,13 @@ export abstract class CallEffects extends EffectTables {
     const from = strip(value).type;
     if (from.kind === 'record' && from.decl === type.decl) return;
     this.runs(value, constructorsOf(type.decl, 1), [value]);
+  }
+
+  /** A number, a pointer or another object where an object is wanted: an argument, a result, a value that is assigned. */
+  protected convertedTo(value: Expr, wanted: Type | null): void {
+    const type = wanted?.kind === 'reference' ? wanted.to : wanted;
+    const from = strip(value).type.kind;
+    if (type !== null && type.kind === 'record' && from !== 'unknown' && from !== 'dependent') this.converted(value, type);
   }
 
   protected destroyed(variable: VariableDecl): void {

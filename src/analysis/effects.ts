@@ -107,7 +107,10 @@ class Collector extends CallEffects {
       case 'break': if (this.loopDepth + this.switchDepth === 0 && this.lambdaDepth === 0) this.exits.push(node); return;
       case 'continue': if (this.loopDepth === 0 && this.lambdaDepth === 0) this.exits.push(node); return;
       case 'return':
-        if (node.value !== null) this.expression(node.value, 'read');
+        if (node.value !== null) {
+          this.expression(node.value, 'read');
+          if (this.lambdaDepth === 0) this.convertedTo(node.value, this.context.function?.returns ?? null);
+        }
         if (this.lambdaDepth === 0) this.exits.push(node);
         return;
       case 'goto': this.exits.push(node); return;
@@ -162,6 +165,7 @@ class Collector extends CallEffects {
       case 'binary': this.binary(node, mode); return;
       case 'assign':
         this.expression(node.value, 'read');
+        if (node.op === null) this.convertedTo(node.value, node.target.type);
         if (node.op === '/' || node.op === '%') this.divisionFault(node, node.target.type, node.value);
         if ((node.op === '<<' || node.op === '>>') && !smallShift(node.value)) this.faults.add(node);
         this.expression(node.target, node.op === null ? 'write' : 'both');

@@ -16,7 +16,7 @@ import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless } from './implicit-calls.js';
 import { addressedVariable, isMember, isReference, rootOf, valueType, variableOf, type Root } from './lvalues.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordDecl, RefExpr, Stmt, VariableDecl } from '../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordDecl, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
 export interface CallOutput {
@@ -244,6 +244,7 @@ class Walk {
         return;
       case 'declare':
         for (const variable of node.variables) this.declare(variable);
+        if (node.variables.some((variable) => variable.storage === 'automatic' && runsCode(variable.type))) this.indirect.push(node);
         return;
       case 'if': case 'for': case 'while': case 'switch':
         if (node.conditionDecl !== null) this.declare(node.conditionDecl);
@@ -421,6 +422,7 @@ class Walk {
   }
 
   private construct(node: Expr & { kind: 'construct' | 'init-list' }): void {
+    if (runsCode(node.type)) this.indirect.push(node);
     const roots = boundBy(node);
     if (roots.length === 0) return;
     this.bound.set(node, [...this.bound.get(node) ?? NO_ROOTS, ...roots]);
@@ -476,6 +478,13 @@ function leadsBehind(target: Expr): boolean {
       default: return false;
     }
   }
+}
+
+/** Is making or ending an object of the type a call, which may write through any pointer that it finds? */
+function runsCode(type: Type): boolean {
+  if (type.kind === 'array') return runsCode(type.of);
+  if (type.kind !== 'record' || type.decl.vector !== null) return false;
+  return type.decl.bases.length > 0 || type.decl.methods.some((method) => method.defaulted !== true && (method.name === type.decl.name || method.name.startsWith('~')));
 }
 
 function within(decl: Variable, node: Node): boolean {

@@ -105,7 +105,7 @@ export function lowerUnary(ctx: Lowering, node: Cst): Expr {
   const op = UNARY[operator.type];
   if (op === undefined) return ctx.opaque(node, `operator ${operator.type}`);
   const value = expression(ctx, operand);
-  const overloaded = op === '&' ? null : operatorCall(ctx, node, operator, op, [value]);
+  const overloaded = operatorCall(ctx, node, operator, op, [value]);
   if (overloaded !== null) return overloaded;
   return { kind: 'unary', span: ctx.span(node), op, operand: value, type: unaryType(op, value) };
 }

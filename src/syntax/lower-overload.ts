@@ -191,8 +191,8 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
       return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
     }
   }
-  // Without an operator of its own a comma is the built-in one.
-  if (op === ',' || classes.every((c) => c === null)) return null;
+  // Without an operator of its own a comma, or an address, is the built-in one.
+  if (op === ',' || (op === '&' && args.length === 1) || classes.every((c) => c === null)) return null;
   return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: args, templateArguments: null, type: UNKNOWN };
 }
 
