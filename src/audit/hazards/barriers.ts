@@ -4,7 +4,7 @@
  * Every live thread of the block must reach the same barrier; a condition that only warps differ in is enough to break it. Threads that have left the kernel are
  * not waited for on 7.0 and later, which the programming guide does not promise: a caution. Cooperative groups and block-wide library
  * calls (CUB) are collectives of their group. A coalesced group is whoever made it and is never divergent; of a tile narrower than a warp nothing surer than a
- * caution is said, because tiles may differ where lanes do. Not handled: named barriers in inline PTX, which may be for a part of the block by design.
+ * caution is said, because tiles may differ where lanes do. Named barriers in inline PTX, which may be for a part of the block by design, are named-barriers.ts.
  */
 import { forEachChild, strip, type Node } from '../../analysis/children.js';
 import type { Arrival, Partition } from '../../analysis/arrival.js';

@@ -17,6 +17,7 @@ import { configuration, faultyMasks } from './configuration.js';
 import { fullMasks } from './full-masks.js';
 import { lambdaCalls } from './lambda-calls.js';
 import { maskValues } from './mask-values.js';
+import { namedBarriers } from './named-barriers.js';
 import { partialWarps } from './partial-warp.js';
 import { races } from './races.js';
 import { Report } from './report.js';
@@ -79,7 +80,7 @@ function inOneShape(facts: FunctionFacts, analysis: Analysis): readonly Hazard[]
   const scene = sceneOf(facts, analysis);
   if (scene === null) return NONE;
   const report = new Report();
-  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, lambdaCalls, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
+  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, namedBarriers, lambdaCalls, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
   return report.hazards;
 }
 

@@ -99,6 +99,10 @@ function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spo
       if (isOwn(wanted.expr)) answer = 'never';
       continue;
     }
+    const ordered = ordering(wanted, atom, spot);
+    if (ordered === 'yes') return 'yes';
+    if (ordered === 'never') { if (isOwn(wanted.expr)) answer = 'never'; continue; }
+    if (ordered === 'stale' && answer === 'open') { answer = 'stale'; continue; }
     if (alike === 'stale') { if (answer === 'open') answer = 'stale'; continue; }
     const bound = goal === null ? null : boundOf(atom, spot);
     if (goal === null || bound === null || compare(goal.operand, bound.operand, spot) !== 'same') continue;
@@ -107,6 +111,32 @@ function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spo
     else if (alone && given.length === 1 && answer !== 'never' && occurs(bound, goal.values, spot)) answer = 'no';
   }
   return answer;
+}
+
+/** Outcomes of a comparison: less 1, equal 2, greater 4. */
+const OUTCOMES: Readonly<Record<string, number>> = { '<': 1, '<=': 3, '>': 4, '>=': 6, '==': 2, '!=': 5 };
+
+/** Two comparisons of the same operands, in either order: `!(i >= n)`, `n > i` and `i < n` are one. Floats that are no numbers are left aside. */
+function ordering(wanted: Atom, given: Atom, spot: Spot): Answer | null {
+  const a = wanted.expr;
+  const b = given.expr;
+  if (a.kind !== 'binary' || b.kind !== 'binary') return null;
+  const goal = outcomes(a.op, wanted.holds);
+  const known = outcomes(b.op, given.holds);
+  if (goal === null || known === null) return null;
+  const straight = [compare(a.left, b.left, spot), compare(a.right, b.right, spot)];
+  const crossed = [compare(a.left, b.right, spot), compare(a.right, b.left, spot)];
+  const isCrossed = straight.includes('different');
+  const pair = isCrossed ? crossed : straight;
+  if (pair.includes('different')) return null;
+  const turned = isCrossed ? (known & 2) | ((known & 1) << 2) | ((known & 4) >> 2) : known;
+  if (pair.includes('stale')) return 'stale';
+  return (turned & ~goal) === 0 ? 'yes' : (turned & goal) === 0 ? 'never' : 'open';
+}
+
+function outcomes(op: string, holds: boolean): number | null {
+  const set = OUTCOMES[op];
+  return set === undefined ? null : holds ? set : 7 ^ set;
 }
 
 // ------------------------------------------------------------------------------------------------------------ conjuncts
