@@ -64,6 +64,15 @@ describe('apply', () => {
     expect(result.stderr).not.toContain('assumed');
   });
 
+  test.each(['compact:block', 'compact:loop', 'compact:grid', 'compact:grid,order=keep'])('what %s brought is not listed as if it had been there', (transform) => {
+    const item = 'if (x[i] > 0.5f) { float s = x[i]; for (int k = 0; k < 64; ++k) s = s * 0.9f + sqrtf(s + k); y[i] = s; }';
+    const kernel = (body: string): string => `__global__ void mix(const float *__restrict__ x, float *__restrict__ y, int n, int rows) {\n    ${body}\n}\nvoid run(const float *x, float *y, int n, int rows) {\n    mix<<<n / 256, 256>>>(x, y, n, rows);\n}\n`;
+    const cwd = folderWith({ 'k.cu': kernel(transform === 'compact:loop' ? `for (int r = 0; r < rows; ++r) {\n        int i = r * 256 + threadIdx.x;\n        ${item}\n    }` : `int i = blockIdx.x * blockDim.x + threadIdx.x;\n    ${item}`) });
+    const result = divmod(['apply', '-t', transform, '--even-if-it-loses', 'k.cu'], { cwd });
+    expect(result.stderr).toMatch(/^1 site: 1 applied/m);
+    expect(result.code).toBe(0);
+  });
+
   test('a second run plans nothing', () => {
     const cwd = folderWith({ 'k.cu': HOISTABLE });
     expect(divmod([...FORCED, '--write', 'k.cu'], { cwd }).code).toBe(0);

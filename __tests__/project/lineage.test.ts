@@ -58,9 +58,11 @@ test('branches that only the edits brought are own output; those of the original
   lineage.enter(program, [named(first, 'k')]);
   const original = (): string => 'if (x[0] > 1.f)\n    x[1] = 2.f;';
   const a = named(program, 'k_a');
-  expect(lineage.isOwnOutput(named(first, 'k'), 't', 'if (flag) list[0] = 1;', original)).toBe(false);
-  expect(lineage.isOwnOutput(a, 't', 'if (flag) list[0] = 1;', original)).toBe(true);
-  expect(lineage.isOwnOutput(a, 't', 'if (x[0] > 1.f) x[1] = 2.f;', original)).toBe(false);
+  expect(lineage.isOwnOutput(named(first, 'k'), 't', 'if (flag) list[0] = 1;', true, original)).toBe(false);
+  expect(lineage.isOwnOutput(named(first, 'k'), 't', 'if (flag) list[0] = 1;', false, original)).toBe(true);
+  expect(lineage.isOwnOutput(named(first, 'k'), 't', 'if (x[0] > 1.f) x[1] = 2.f;', false, original)).toBe(false);
+  expect(lineage.isOwnOutput(a, 't', 'if (flag) list[0] = 1;', false, original)).toBe(true);
+  expect(lineage.isOwnOutput(a, 't', 'if (x[0] > 1.f) x[1] = 2.f;', false, original)).toBe(false);
   lineage.spoken(a, 't', 'if (x[0] > 1.f) x[1] = 2.f;');
-  expect(lineage.isOwnOutput(named(program, 'k_b'), 't', 'if (x[0] > 1.f) x[1] = 2.f;', original)).toBe(true);
+  expect(lineage.isOwnOutput(named(program, 'k_b'), 't', 'if (x[0] > 1.f) x[1] = 2.f;', false, original)).toBe(true);
 });

@@ -56,10 +56,14 @@ export class Lineage {
     this.reported.add([fn.file, transform, branch].join('\0'));
   }
 
-  /** True for a branch that only edits brought, or one that stands in the original and was spoken of there. */
-  isOwnOutput(fn: FunctionDecl, transform: string, branch: string, original: () => string): boolean {
-    if (!this.origins.has(keyOf(fn))) return false;
-    if (this.reported.has([fn.file, transform, branch].join('\0'))) return true;
+  /**
+   * True for a branch that only edits brought, or one of a function that edits made which stands in the original and was spoken of there. `inPlace`: its
+   * line is one of the original, whatever became of the text behind it.
+   */
+  isOwnOutput(fn: FunctionDecl, transform: string, branch: string, inPlace: boolean, original: () => string): boolean {
+    const made = this.origins.has(keyOf(fn));
+    if (!made && inPlace) return false;
+    if (made && this.reported.has([fn.file, transform, branch].join('\0'))) return true;
     let text = this.originalTexts.get(fn.file);
     if (text === undefined) this.originalTexts.set(fn.file, text = original().replace(/\s+/g, ' '));
     return !text.includes(branch);

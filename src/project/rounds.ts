@@ -140,7 +140,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         if (appliedKeys.has(key) && outcome.status !== 'applied') continue;
         const what = candidate.request.transform.name;
         const branch = branchText(candidate);
-        if (outcome.status !== 'applied' && lineage.isOwnOutput(fn, what, branch, () => workspace.original(unit.source.realPath)?.source.text ?? '')) continue;
+        if (outcome.status !== 'applied' && lineage.isOwnOutput(fn, what, branch, workspace.originalLine(unit.source.realPath, outcome.site.branch.span.start).exact, () => workspace.original(unit.source.realPath)?.source.text ?? '')) continue;
         lineage.spoken(fn, what, branch);
         const bad = refusedEdits.get(key);
         if (bad !== undefined) {
