@@ -13,7 +13,8 @@ import { forEachChild, isStmt, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import type { Variable } from './facts.js';
 import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
-import { structureOf, type CallOutput, type Structure } from './structure.js';
+import type { CallOutput } from './call-outputs.js';
+import { structureOf, type Structure } from './structure.js';
 import type { CallExpr, Decl, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 
 export type Fate = 'stays' | 'returned' | 'kept';

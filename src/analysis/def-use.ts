@@ -17,7 +17,7 @@
 import type { Node } from './children.js';
 import type { Control, LoopFlow } from './control-flow.js';
 import type { Definition, Variable } from './facts.js';
-import type { CallOutput } from './structure.js';
+import type { CallOutput } from './call-outputs.js';
 import type { AssignExpr, CallExpr, Expr, ParameterDecl, RefExpr, Stmt, ThisExpr, UpdateExpr, VariableDecl } from '../syntax/tree.js';
 
 export interface ValueBase {

@@ -19,7 +19,7 @@ import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
 import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
-import type { CallOutput } from './structure.js';
+import type { CallOutput } from './call-outputs.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
 import { boundTaint, isConstantObject, loaded } from './uniformity-loads.js';
 import type { Variable } from './facts.js';

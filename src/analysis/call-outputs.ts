@@ -1,0 +1,113 @@
+/**
+ * What a call, or the making of an object, may change of the variables that it is given.
+ *
+ * By the type of the parameter where the callee is seen: `const` references and values change nothing, references and addresses may change what they name
+ * (whether they do, the summaries say). A callee that is not seen may take anything by reference. Several variables come of `c ? x : y`: which of them it is, is
+ * decided elsewhere. Source: ISO C++ 17, [dcl.init.ref], [over.match]. Not handled: what a callee keeps of an address (address-fate.ts); objects that are
+ * reached through pointers.
+ */
+import { builtin } from '../cuda/builtins.js';
+import { strip } from './children.js';
+import { addressedVariable, rootOf, valueType, type Root } from './lvalues.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl } from '../syntax/tree.js';
+
+/** What a call may change of the caller's variables, besides memory. */
+export interface CallOutput {
+  readonly root: Root;
+  /** Index of the argument; -1 for the object of a method. */
+  readonly argument: number;
+  /** `reference`: the object itself is passed; `address`: a pointer to it; `unknown`: the callee is not visible and may take a reference. */
+  readonly how: 'reference' | 'address' | 'unknown';
+}
+
+const NO_OUTPUTS: readonly CallOutput[] = [];
+
+/**
+ * The variables a call may change. `const` references and by-value parameters of visible functions change nothing; a callee that is
+ * not visible may take anything by reference.
+ */
+export function outputsOf(call: CallExpr): readonly CallOutput[] {
+  const outputs: CallOutput[] = [];
+  const callee = call.callee;
+  const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
+  const visible = callee.kind === 'function' || (callee.kind === 'method' && candidates.length > 0);
+  if (callee.kind === 'method' && !callee.arrow) {
+    const root = rootOf(callee.object);
+    if (root !== null) outputs.push({ root: { ...root, whole: false }, argument: -1, how: visible ? 'reference' : 'unknown' });
+  }
+  for (let i = 0; i < call.arguments.length; i++) {
+    const argument = call.arguments[i];
+    if (argument === undefined) continue;
+    const addressed = addressedVariable(argument);
+    if (addressed !== null) {
+      const entry = callee.kind === 'builtin' ? builtin(callee.name) : undefined;
+      // A built-in that only reads what it is given changes nothing.
+      if (entry === undefined || entry.writes.includes(i)) outputs.push({ root: addressed, argument: i, how: callee.kind !== 'builtin' && !visible ? 'unknown' : 'address' });
+    }
+    if (callee.kind === 'builtin') continue;
+    if (visible) {
+      const bound = candidates.some((fn) => {
+        const parameter = fn.parameters[i] ?? fn.parameters[fn.parameters.length - 1];
+        if (parameter === undefined) return true;
+        if (parameter.pack) return true;
+        return parameter.type.kind === 'unknown' || (parameter.type.kind === 'reference' && parameter.type.to.const !== true);
+      });
+      if (!bound) continue;
+    }
+    if (!isLvalue(argument)) continue;
+    const roots = rootsOf(argument);
+    for (const root of roots) {
+      // One of several objects: which one is decided elsewhere.
+      if (valueType(root.decl.type).const !== true) outputs.push({ root: { ...root, whole: false }, argument: i, how: visible && roots.length === 1 ? 'reference' : 'unknown' });
+    }
+  }
+  return outputs.length === 0 ? NO_OUTPUTS : outputs;
+}
+
+/** The variables that an lvalue may be (a part of): several for `c ? x : y`. */
+export function rootsOf(lvalue: Expr): readonly Root[] {
+  const e = strip(lvalue);
+  if (e.kind === 'conditional') return [...rootsOf(e.then), ...rootsOf(e.else)];
+  if (e.kind === 'binary' && e.op === ',') return rootsOf(e.right);
+  const root = rootOf(e);
+  return root === null ? [] : [root];
+}
+
+/** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
+export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
+  const { type } = node;
+  if (type.kind !== 'unknown' && type.kind !== 'dependent' && (type.kind !== 'record' || type.decl.vector !== null)) return NO_ROOTS;
+  const given = node.kind === 'construct' ? node.arguments : node.elements;
+  return given.flatMap((argument, i) => {
+    if (type.kind === 'record' && !mayBind(type.decl, given.length, i)) return [];
+    const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedVariable(argument) : null;
+    return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...(addressed === null ? [] : [addressed])];
+  });
+}
+
+export const NO_ROOTS: readonly Root[] = [];
+
+function constructors(record: RecordDecl): readonly FunctionDecl[] {
+  return record.methods.filter((method) => method.name === record.name);
+}
+
+function mayBind(record: RecordDecl, count: number, position: number): boolean {
+  if (!record.complete) return true;
+  const made = constructors(record).filter((one) => one.parameters.length >= count || one.parameters.at(-1)?.pack === true);
+  if (made.length === 0) return record.fields.filter((field) => field.storage === 'member')[position]?.type.kind === 'reference' || record.bases.length > 0;
+  const keepsReferences = record.fields.some((field) => field.type.kind === 'reference');
+  return made.some((one) => {
+    const parameter = one.parameters[position] ?? one.parameters.at(-1);
+    if (parameter === undefined || parameter.pack) return true;
+    const { type } = parameter;
+    return type.kind === 'unknown' || type.kind === 'dependent' || type.kind === 'pointer' || (type.kind === 'reference' && (type.to.const !== true || keepsReferences));
+  });
+}
+
+function isLvalue(expr: Expr): boolean {
+  const e = strip(expr);
+  if (e.kind === 'conditional') return isLvalue(e.then) && isLvalue(e.else);
+  if (e.kind === 'binary') return e.op === ',' && isLvalue(e.right);
+  if (e.kind === 'cast') return e.type.kind === 'reference' || (e.style !== 'c' && isLvalue(e.operand));
+  return e.kind === 'ref' || e.kind === 'member' || e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'update' && e.prefix) || e.kind === 'assign';
+}
