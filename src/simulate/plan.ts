@@ -34,6 +34,9 @@ const ELEMENTS: ReadonlyMap<string, ScalarType> = new Map([
   ['char', { k: 'scalar', s: 'i8' }], ['unsigned char', U8], ['bool', { k: 'scalar', s: 'bool' }], ['short', { k: 'scalar', s: 'i16' }], ['unsigned short', { k: 'scalar', s: 'u16' }],
 ]);
 
+/** Blocks of one launch of a plan. */
+const MOST_BLOCKS = 2 ** 20;
+
 /** Kernels of a plan, compiled. Throws `Unsupported`. */
 export class PlannedKernels {
   readonly #prepared = new Map<string, PreparedKernel>();
@@ -83,6 +86,9 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
       const grid: Shape = options.oneBlock === true && step.anyGrid === true && wanted.every((v) => v > 0) ? [1, 1, 1] : wanted;
       const block = shape(state, step.block);
       if (grid.some((v) => v <= 0)) continue; // a launch of nothing: the generated host text tests for it
+      // A bound that was not cut to the original's grid: nothing that a comparison launches has so many.
+      const blocks = grid[0] * grid[1] * grid[2];
+      if (blocks > MOST_BLOCKS) throw new RunAborted('memory-budget', `${step.kernel} is launched with ${blocks} blocks`, null);
       const args = step.arguments.map((text, i) => argument(state, text, compiled.entry.parameters[i], step.kernel));
       if (args.length !== compiled.entry.parameters.length) throw new Unsupported(`${step.kernel} takes ${compiled.entry.parameters.length} arguments, the plan gives ${args.length}`, null);
       D.races.since = ++D.races.now;
