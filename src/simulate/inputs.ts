@@ -88,6 +88,12 @@ function scalarValue(name: string, s: Scalar, root: string, rank: () => number, 
   if (s === 'bool') return ((o.seed >>> (h & 1)) ^ (h >>> 3)) & 1;
   const floating = s === 'f16' || s === 'bf16' || s === 'f32' || s === 'f64';
   if (floating) {
+    // One value a run: in half of the runs beside a constant that the code compares with, by turns below it, on it and above it.
+    if (usage.reals.length > 0 && hash(h, 31) % 2 === 0) {
+      const c = usage.reals[hash(h, 32) % usage.reals.length] ?? 0;
+      const beside = c + (((hashText(name) + (o.seed >>> 1)) % 3) - 1) * Math.max(Math.abs(c), 1) * 0.25;
+      return s === 'f64' ? beside : Math.fround(beside);
+    }
     const v = elementValue(s, 0, contentOptions(name, { kind: 'hash' }, index, { ...o, special: false }, usage, []));
     return s === 'f64' ? v : Math.fround(Number(v));
   }
