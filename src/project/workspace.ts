@@ -106,7 +106,14 @@ export class Workspace {
   private recent: readonly { readonly group: readonly InputFile[]; readonly program: Program }[] = [];
 
   /** May files that were not given launch a kernel? Nobody asks unless edits are to rest on the answer: it searches folders. */
-  launchesElsewhere: ((kernel: FunctionDecl, program: Program) => boolean) | null = null;
+  private launchesElsewhere: ((kernel: FunctionDecl, program: Program) => boolean) | null = null;
+
+  /** From here on programs answer for launches of files that were not given too; those parsed before did not. */
+  askAboutOthers(elsewhere: (kernel: FunctionDecl, program: Program) => boolean): void {
+    if (this.launchesElsewhere === elsewhere) return;
+    this.launchesElsewhere = elsewhere;
+    this.recent = [];
+  }
 
   private knowingOthers(program: Program): Program {
     const elsewhere = this.launchesElsewhere;
