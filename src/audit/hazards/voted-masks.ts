@@ -92,9 +92,9 @@ function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spo
   let answer: Answer = 'open';
   const goal = boundOf(wanted, spot);
   for (const atom of given) {
-    const alike = relate(wanted.expr, atom.expr, spot);
-    if (alike === 'same' || alike === 'opposite') {
-      if ((wanted.holds === atom.holds) === (alike === 'same')) return 'yes';
+    const alike = compare(wanted.expr, atom.expr, spot);
+    if (alike === 'same') {
+      if (wanted.holds === atom.holds) return 'yes';
       // Memory may hold another value by then.
       if (isOwn(wanted.expr)) answer = 'never';
       continue;
@@ -168,25 +168,6 @@ function isTruth(expr: Expr): boolean {
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=', '&&', '||']);
-
-/** As `compare`, and comparisons of the same integers with the sides exchanged or with the contrary operator. */
-function relate(a: Expr, b: Expr, spot: Spot): 'same' | 'opposite' | 'stale' | 'different' {
-  const alike = compare(a, b, spot);
-  const x = strip(a);
-  const y = strip(b);
-  if (alike !== 'different' || x.kind !== 'binary' || y.kind !== 'binary' || NEGATED[x.op] === undefined || NEGATED[y.op] === undefined) return alike;
-  // With floats a comparison and its contrary both fail for NaN.
-  if ([x.left, x.right, y.left, y.right].some((side) => side.type.kind !== 'int')) return alike;
-  const sides = (left: Expr, right: Expr): 'same' | 'stale' | 'different' => {
-    const [first, second] = [compare(x.left, left, spot), compare(x.right, right, spot)];
-    return first === 'different' || second === 'different' ? 'different' : first === 'stale' || second === 'stale' ? 'stale' : 'same';
-  };
-  for (const [how, op] of [[sides(y.left, y.right), y.op], [sides(y.right, y.left), FLIPPED[y.op]]] as const) {
-    if (how === 'different' || (op !== x.op && op !== NEGATED[x.op])) continue;
-    return how === 'stale' ? 'stale' : op === x.op ? 'same' : 'opposite';
-  }
-  return 'different';
-}
 
 function compare(a: Expr, b: Expr, spot: Spot): 'same' | 'stale' | 'different' {
   if (textOf(strip(a), spot).split(' ').join('') !== textOf(strip(b), spot).split(' ').join('')) return 'different';
