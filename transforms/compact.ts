@@ -22,7 +22,7 @@
  *         heavy(i);
  *     }
  */
-import { isHipSource } from '../src/audit/hazards/platform.js';
+import { isHipSource } from '../src/analysis/platform.js';
 import { block } from './compact/block.js';
 import { grid } from './compact/grid.js';
 import { loop } from './compact/loop.js';

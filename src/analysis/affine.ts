@@ -132,7 +132,10 @@ function build(expr: Expr, state: Uniformity, depth: number): Polynomial | null 
 }
 
 function coordinate(expr: Expr & { kind: 'coordinate' }, state: Uniformity): Polynomial | null {
-  if (expr.base === 'warpSize') return constant(32n);
+  if (expr.base === 'warpSize') {
+    const lanes = constantOf(expr, state.env);
+    return lanes === null ? atom(expr) : constant(lanes);
+  }
   if (expr.axis === null) return null;
   const fact = state.world.shape;
   const shape = fact.value;

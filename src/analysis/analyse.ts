@@ -7,6 +7,7 @@ import type { Env } from './env.js';
 import type { Analysis, AnalysisOptions, Context, FunctionFacts, Reason } from './facts.js';
 import { ANY_BLOCK, FunctionEnv } from './function-env.js';
 import { Facts, type Surroundings } from './function-facts.js';
+import { lanesOfWarp } from './platform.js';
 import { CONSTANT, GRID, ON_CALLS, UNKNOWN } from './taint.js';
 import { entryOf } from './uniformity-calls.js';
 import { Explainer, type Continue, type Wanted } from './uniformity-reasons.js';
@@ -50,7 +51,9 @@ class ProgramAnalysis implements Analysis, Surroundings {
       envs.set(fn, env);
       return env;
     };
-    const world = new World(kernel, () => (kernel === null ? ANY_BLOCK : envOf(kernel)?.block ?? ANY_BLOCK), envOf);
+    const unit = kernel === null ? undefined : this.program.units.get(kernel.file);
+    const lanes = unit === undefined ? 32 : lanesOfWarp(this.program, unit);
+    const world = new World(kernel, lanes, () => (kernel === null ? ANY_BLOCK : envOf(kernel)?.block ?? ANY_BLOCK), envOf);
     const scene: Scene = { world, envs, joined: new Map() };
     this.scenes.set(kernel, scene);
     return scene;

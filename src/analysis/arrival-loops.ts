@@ -11,6 +11,7 @@
  */
 import { strip } from './children.js';
 import type { Affine, BlockShape, FunctionFacts, Loop, Variable } from './facts.js';
+import { lanesOfWarp } from './platform.js';
 import type { Expr } from '../syntax/tree.js';
 
 export interface Rounds {
@@ -36,8 +37,9 @@ export function equalRounds(loop: Loop, facts: FunctionFacts): Rounds {
     const limit = head.inclusive ? bound + 1n : bound;
     const rounds = start.map((from) => (from >= limit ? 0n : (limit - from + step - 1n) / step));
     if (rounds.some((count) => count > MAX_ROUNDS)) return NOT_KNOWN;
+    const lanes = lanesOfWarp(facts.program, facts.unit);
     if (rounds.every((count) => count === rounds[0])) return { equal: 'block', unless: null };
-    return { equal: rounds.every((count, i) => count === rounds[i - (i % 32)]) ? 'warp' : null, unless: null };
+    return { equal: rounds.every((count, i) => count === rounds[i - (i % lanes)]) ? 'warp' : null, unless: null };
   }
   if (shared(head.bound, facts) && (typeof head.step === 'bigint' || shared(head.step, facts)) && !(step !== null && bound !== null && shape !== null)) {
     return { equal: null, unless: EVEN_BOUND };

@@ -13,6 +13,7 @@ import { callSitesBelow } from './call-sites.js';
 import type { Env } from './env.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { convertAll, evaluate, int, isConstant, single, union, type Resolver, type Values } from './integer-values.js';
+import { lanesOfWarp } from './platform.js';
 import { gridFact, templateValues } from './launch-facts.js';
 
 interface State {
@@ -60,8 +61,8 @@ function resolver(env: Env): Resolver {
 }
 
 function coordinate(leaf: Expr & { readonly kind: 'coordinate' }, env: Env): Values | null {
+  if (leaf.base === 'warpSize') return lanesOfWarp(env.program, env.unit) === 32 ? [int(32)] : [int(32), int(64)];
   if (leaf.axis === null) return null;
-  if (leaf.base === 'warpSize') return [int(32)];
   if (env.block.under.length > 0 || env.kernel === null) return null;
   const { value } = env.block;
   if (leaf.base === 'blockDim') {

@@ -75,7 +75,7 @@ export interface BlockFact extends Fact<BlockShape | null> {
   readonly alternatives: readonly BlockShape[];
   /** An upper bound on the number of threads (`__launch_bounds__`, else 1,024). */
   readonly maxThreads: number;
-  /** What is known of the dimensions even if the shape is not: `y` and `z` are 1, `x` is a multiple of 32, … */
+  /** What is known of the dimensions even if the shape is not: `y` and `z` are 1, `x` is a multiple of 32 (in a HIP source of 64: of the lanes of every warp), … */
   readonly xMultipleOf32: boolean;
   readonly oneDimensional: boolean;
   readonly origin: 'launch' | 'option' | 'annotation' | 'block-size' | 'launch-bounds' | 'unknown';
@@ -169,7 +169,7 @@ export interface LaneSet {
   readonly shape: BlockShape;
   /** 1 where the condition holds; index is x + y*X + z*X*Y. */
   readonly holds: Uint8Array;
-  /** Warps (of 32 consecutive linear threads) in which lanes disagree. */
+  /** Warps (of 32 consecutive linear threads, of 64 in a HIP source) in which lanes disagree. */
   readonly divergentWarps: number;
   readonly warps: number;
 }

@@ -18,6 +18,7 @@ import type {
   Affine, BlockFact, BlockShape, BranchSite, Context, Cost, Definition, Effects, Fact, FunctionFacts, LaneSet, Loop, MemoryAccess, Range, Reason, Variable, Verdict,
 } from './facts.js';
 import { invariantWithin } from './invariant.js';
+import { lanesOfWarp } from './platform.js';
 import { laneSetOf, laneValuesOf, warpsAgree } from './lane-sets.js';
 import { isLiveAfter } from './liveness.js';
 import { rangeOf } from './ranges.js';
@@ -90,7 +91,7 @@ export class Facts implements FunctionFacts {
     if (isGeometry(taint)) {
       // Evaluated lane by lane it may turn out that every warp agrees.
       const values = this.laneValues(expr);
-      if (values !== null && warpsAgree(values)) taint = WARP | ON_BLOCK | (taint & ASSUMPTION_BITS);
+      if (values !== null && warpsAgree(values, this.lanesOfWarp)) taint = WARP | ON_BLOCK | (taint & ASSUMPTION_BITS);
     }
     const made = this.verdict(taint, expr, (explainer) => explainer.expression(expr));
     this.verdicts.set(expr, made);
@@ -172,14 +173,18 @@ export class Facts implements FunctionFacts {
     if (known !== undefined) return known;
     const shape = this.block.value;
     const values = this.laneValues(condition);
-    const made = shape === null || values === null ? null : laneSetOf(values, shape);
+    const made = shape === null || values === null ? null : laneSetOf(values, shape, this.lanesOfWarp);
     this.lanes.set(condition, made);
     return made;
   }
 
   laneSetIn(condition: Expr, shape: BlockShape): LaneSet | null {
     const values = laneValuesOf(condition, shape, this.first);
-    return values === null ? null : laneSetOf(values, shape);
+    return values === null ? null : laneSetOf(values, shape, this.lanesOfWarp);
+  }
+
+  private get lanesOfWarp(): 32 | 64 {
+    return lanesOfWarp(this.program, this.unit);
   }
 
   private laneValues(expr: Expr): readonly bigint[] | null {
@@ -275,7 +280,7 @@ class LazyVerdict implements Verdict {
   /** Lane variation by coordinates in a block of unknown shape: the shape in which it would be one value per warp. */
   private wouldChange(): readonly Reason[] {
     if (!isGeometry(this.taint) || this.facts.block.value !== null || this.facts.block.xMultipleOf32 || this.facts.context.kernel === null) return [];
-    return [{ path: this.facts.context.kernel.file, line: this.facts.program.units.get(this.facts.context.kernel.file)?.source.line(this.facts.context.kernel.nameSpan.start) ?? 1, text: 'the block shape is not known; where blockDim.x is a multiple of 32, rows of threads are whole warps' }];
+    return [{ path: this.facts.context.kernel.file, line: this.facts.program.units.get(this.facts.context.kernel.file)?.source.line(this.facts.context.kernel.nameSpan.start) ?? 1, text: `the block shape is not known; where blockDim.x is a multiple of ${lanesOfWarp(this.facts.program, this.facts.unit)}, rows of threads are whole warps` }];
   }
 
   get unknown(): string | null {

@@ -79,7 +79,7 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
     }
     case 'paren': return below(expr.inner);
     case 'macro': return expr.definition.ambiguous ? null : below(expr.expanded);
-    case 'coordinate': return expr.base === 'warpSize' ? [int(32)] : resolve(expr);
+    case 'coordinate': return resolve(expr);
     case 'ref': return name(expr, resolve, depth);
     case 'unary': {
       const operand = expr.op === '*' || expr.op === '&' ? null : below(expr.operand);

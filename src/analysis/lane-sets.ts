@@ -44,24 +44,24 @@ export function laneValuesOf(expr: Expr, shape: BlockShape, state: Uniformity): 
 }
 
 /** The lanes for which a condition with these values holds. */
-export function laneSetOf(values: readonly bigint[], shape: BlockShape): LaneSet {
+export function laneSetOf(values: readonly bigint[], shape: BlockShape, lanes: 32 | 64): LaneSet {
   const holds = new Uint8Array(values.length);
   for (let i = 0; i < values.length; i++) holds[i] = values[i] === 0n ? 0 : 1;
-  const warps = Math.ceil(values.length / 32);
+  const warps = Math.ceil(values.length / lanes);
   let divergentWarps = 0;
-  for (let warp = 0; warp < warps; warp++) if (!agree(holds, warp)) divergentWarps++;
+  for (let warp = 0; warp < warps; warp++) if (!agree(holds, warp, lanes)) divergentWarps++;
   return { shape, holds, divergentWarps, warps };
 }
 
 /** Does every warp hold one value? More than one truth: `tid & 3` is true in lanes 1, 2 and 3 with three values. */
-export function warpsAgree(values: readonly bigint[]): boolean {
-  for (let warp = 0; warp * 32 < values.length; warp++) if (!agree(values, warp)) return false;
+export function warpsAgree(values: readonly bigint[], lanes: 32 | 64): boolean {
+  for (let warp = 0; warp * lanes < values.length; warp++) if (!agree(values, warp, lanes)) return false;
   return true;
 }
 
-function agree<T>(values: ArrayLike<T>, warp: number): boolean {
-  const end = Math.min(values.length, warp * 32 + 32);
-  for (let i = warp * 32 + 1; i < end; i++) if (values[i] !== values[warp * 32]) return false;
+function agree<T>(values: ArrayLike<T>, warp: number, lanes: 32 | 64): boolean {
+  const end = Math.min(values.length, (warp + 1) * lanes);
+  for (let i = warp * lanes + 1; i < end; i++) if (values[i] !== values[warp * lanes]) return false;
   return true;
 }
 
@@ -128,7 +128,7 @@ class Compiler {
   }
 
   private coordinate(expr: Expr & { kind: 'coordinate' }): Evaluate | null {
-    if (expr.base === 'warpSize') { const made = integer(32, INT32); return () => made; }
+    if (expr.base === 'warpSize') return this.constant(expr);
     const axis = expr.axis;
     if (axis === null) return null;
     if (expr.base === 'blockDim') { const made = integer(this.shape[axis], UINT32); return () => made; }

@@ -10,6 +10,7 @@ import type { FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDec
 import { annotationsOf } from './annotations.js';
 import type { AnalysisOptions, BlockFact, BlockShape, Fact, Reason } from './facts.js';
 import { hostDimensions, hostTemplateValues, hostValues, type DimensionValues, type HostPlace } from './host-constants.js';
+import { lanesOfWarp } from './platform.js';
 import { convertAll, evaluate, single, union, type Values } from './integer-values.js';
 
 export const MAX_THREADS = 1024;
@@ -42,7 +43,7 @@ export function threadsOf(shape: BlockShape): number {
 
 function exact(kernel: FunctionDecl, program: Program, shape: BlockShape, origin: BlockFact['origin'], text: string): BlockFact {
   return {
-    value: shape, alternatives: [shape], maxThreads: threadsOf(shape), xMultipleOf32: shape.x % 32 === 0, oneDimensional: shape.y === 1 && shape.z === 1, origin,
+    value: shape, alternatives: [shape], maxThreads: threadsOf(shape), xMultipleOf32: shape.x % lanesFor(kernel, program) === 0, oneDimensional: shape.y === 1 && shape.z === 1, origin,
     because: [headReason(kernel, program, text)], under: [], reads: [{ file: kernel.file, ...kernel.headSpan }],
   };
 }
@@ -128,7 +129,7 @@ function fromLaunches(kernel: FunctionDecl, program: Program, bound: number | nu
     const found = shapesOf(sides);
     if (found === null) known = false;
     else for (const shape of found) shapes.set(shapeText(shape), shape);
-    xMultipleOf32 &&= sides.x !== null && sides.x.every((value) => value.value % 32n === 0n);
+    xMultipleOf32 &&= sides.x !== null && sides.x.every((value) => value.value % BigInt(lanesFor(kernel, program)) === 0n);
     oneDimensional &&= isOne(sides.y) && isOne(sides.z);
     because.push(reasonOf(launch, program, found === null ? 'the shape of the blocks of this launch is not known' : `launched with blocks of ${found.map(shapeText).join(' or ')}`));
   }
@@ -143,6 +144,11 @@ function fromLaunches(kernel: FunctionDecl, program: Program, bound: number | nu
     origin: known || (launches.length > 0 && (xMultipleOf32 || oneDimensional)) ? 'launch' : bound !== null ? 'launch-bounds' : 'unknown',
     because, reads, under: launches.length > 0 && !visible ? [NO_OTHERS] : [],
   };
+}
+
+function lanesFor(kernel: FunctionDecl, program: Program): 32 | 64 {
+  const unit = program.units.get(kernel.file);
+  return unit === undefined ? 32 : lanesOfWarp(program, unit);
 }
 
 function isOne(values: Values | null): boolean {

@@ -17,6 +17,7 @@ import type { Range, Variable } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { inductionRange, type StepWrite, stepOf } from './induction.js';
 import { integerType } from './integer-values.js';
+import { lanesOfWarp } from './platform.js';
 import { gridFact, MAX_THREADS, templateValues } from './launch-facts.js';
 
 export const ANYTHING: Range = { low: null, high: null };
@@ -127,7 +128,7 @@ function fromValues(expr: Expr, env: Env): Range | null {
 
 /** Limits of the hardware: CUDA C++ Programming Guide, "Technical specifications per compute capability". */
 function coordinateRange(expr: Expr & { readonly kind: 'coordinate' }, env: Env): Range {
-  if (expr.base === 'warpSize') return { low: 32n, high: 32n };
+  if (expr.base === 'warpSize') return { low: 32n, high: BigInt(lanesOfWarp(env.program, env.unit)) };
   const { axis } = expr;
   if (axis === null) return ANYTHING;
   const { block } = env;

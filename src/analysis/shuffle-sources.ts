@@ -9,6 +9,7 @@
  */
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
+import { lanesOfWarp } from './platform.js';
 import { rangeOf } from './ranges.js';
 import { isLane } from './taint.js';
 import type { Uniformity } from './uniformity.js';
@@ -21,9 +22,9 @@ export function sourceIsThere(call: CallExpr, maskAt: number | null, sourceAt: n
   const source = call.arguments[sourceAt];
   if (source === undefined || isLane(state.arrivalAt(call)) || !namesSource(mask, source, state)) return false;
   const lanes = lanesOfEveryWarp(state);
-  if (lanes === 32) return true;
+  if (lanes === most(state)) return true;
   const constant = constantOf(source, state.env);
-  if (constant !== null) return Number(BigInt.asUintN(5, constant)) < lanes;
+  if (constant !== null) return Number(BigInt.asUintN(most(state) === 32 ? 5 : 6, constant)) < lanes;
   const { low, high } = rangeOf(source, state.env);
   if (low !== null && high !== null && low >= 0n && high < BigInt(lanes)) return true;
   return isElected(source, mask, call, state);
@@ -33,13 +34,13 @@ export function sourceIsThere(call: CallExpr, maskAt: number | null, sourceAt: n
 export function leavesOut(call: CallExpr, maskAt: number, state: Uniformity): boolean {
   const mask = call.arguments[maskAt];
   const named = mask === undefined ? null : constantOf(mask, state.env);
-  return named !== null && BigInt.asUintN(32, named) !== 0xffffffffn && !isLane(state.arrivalAt(call)) && !isLastWarp(named, state);
+  return named !== null && !namesAll(named, state) && !isLane(state.arrivalAt(call)) && !isLastWarp(named, state);
 }
 
 /** Does the mask name all lanes of the only warp that the blocks have? */
 function isLastWarp(named: bigint, state: Uniformity): boolean {
   const { value } = state.world.shape;
-  const threads = value === null ? 32 : value.x * value.y * value.z;
+  const threads = value === null ? most(state) : value.x * value.y * value.z;
   return threads < 32 && ((1n << BigInt(threads)) - 1n & ~named) === 0n;
 }
 
@@ -48,9 +49,9 @@ export function neighboursAreThere(call: CallExpr, maskAt: number | null, state:
   if (isLane(state.arrivalAt(call))) return false;
   const mask = maskAt === null ? undefined : call.arguments[maskAt];
   const named = mask === undefined ? null : constantOf(mask, state.env);
-  if (named !== null && BigInt.asUintN(32, named) !== 0xffffffffn) return false;
+  if (named !== null && !namesAll(named, state)) return false;
   // The lanes below one that exists exist too.
-  return lanesOfEveryWarp(state) === 32 || (call.callee.kind === 'builtin' && call.callee.name.startsWith('__shfl_up'));
+  return lanesOfEveryWarp(state) === most(state) || (call.callee.kind === 'builtin' && call.callee.name.startsWith('__shfl_up'));
 }
 
 /**
@@ -59,20 +60,30 @@ export function neighboursAreThere(call: CallExpr, maskAt: number | null, state:
  */
 function namesSource(mask: Expr | undefined, source: Expr, state: Uniformity): boolean {
   const named = mask === undefined ? null : constantOf(mask, state.env);
-  if (named === null || BigInt.asUintN(32, named) === 0xffffffffn) return true;
+  if (named === null || namesAll(named, state)) return true;
   const lane = constantOf(source, state.env);
-  return lane !== null && (named >> BigInt.asUintN(5, lane) & 1n) === 1n;
+  return lane !== null && (named >> BigInt.asUintN(most(state) === 32 ? 5 : 6, lane) & 1n) === 1n;
+}
+
+function most(state: Uniformity): 32 | 64 {
+  return lanesOfWarp(state.env.program, state.env.unit);
+}
+
+function namesAll(mask: bigint, state: Uniformity): boolean {
+  return BigInt.asUintN(most(state), ~mask) === 0n;
 }
 
 /** How many lanes every warp has, in all blocks that are launched. */
 function lanesOfEveryWarp(state: Uniformity): number {
   const { shape } = state.world;
-  if (shape.xMultipleOf32) return 32;
+  if (shape.xMultipleOf32) return most(state);
   const shapes = shape.value !== null ? [shape.value] : shape.alternatives;
-  let fewest = shapes.length === 0 ? 1 : 32;
+  let fewest: number = shapes.length === 0 ? 1 : most(state);
   for (const { x, y, z } of shapes) {
-    const last = (x * y * z) % 32;
-    if (last !== 0 && last < fewest) fewest = last;
+    for (let lanes = 32; lanes <= most(state); lanes *= 2) {
+      const last = (x * y * z) % lanes;
+      if (last !== 0 && last < fewest) fewest = last;
+    }
   }
   return fewest;
 }

@@ -17,6 +17,7 @@ import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
+import { lanesOfWarp } from './platform.js';
 import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './call-outputs.js';
@@ -36,7 +37,7 @@ export function callTaint(call: CallExpr, state: Uniformity): number {
       return entry === undefined ? UNKNOWN : builtinTaint(entry, call, state);
     }
     case 'function': case 'method': {
-      const library = libraryTaint(call);
+      const library = libraryTaint(call, state);
       if (library !== null) return library;
       return candidatesTaint(callee.candidates, call, state);
     }
@@ -44,7 +45,7 @@ export function callTaint(call: CallExpr, state: Uniformity): number {
       const operators = functorOperators(callee.value);
       return operators.length > 0 ? candidatesTaint(operators, call, state) : UNKNOWN;
     }
-    case 'unknown': return libraryTaint(call) ?? (isOperator(callee.name) ? operatorTaint(call, state) : UNKNOWN);
+    case 'unknown': return libraryTaint(call, state) ?? (isOperator(callee.name) ? operatorTaint(call, state) : UNKNOWN);
   }
 }
 
@@ -276,22 +277,22 @@ function wholeWarps(call: CallExpr, state: Uniformity): number {
 
 function fullWidth(call: CallExpr, index: number, state: Uniformity): boolean {
   const width = call.arguments[index];
-  return width === undefined || constantOf(width, state.env) === 32n || (strip(width).kind === 'coordinate' && taintOf(width, state) === CONSTANT);
+  return width === undefined || constantOf(width, state.env) === BigInt(lanesOfWarp(state.env.program, state.env.unit)) || (strip(width).kind === 'coordinate' && taintOf(width, state) === CONSTANT);
 }
 
 /** Cooperative groups: ranks are thread coordinates, sizes are the launch's. Null if the call is none of them. */
-function libraryTaint(call: CallExpr): number | null {
+function libraryTaint(call: CallExpr, state: Uniformity): number | null {
   const library = libraryCall(call);
   if (library === null) return null;
   const callee = call.callee;
   const name = callee.kind === 'method' ? callee.name : '';
   const group = callee.kind === 'method' ? groupOf(callee.object) : null;
-  const tile = callee.kind === 'method' && group === 'warp' ? tileOf(callee.object) : null;
-  // A vote of a tile of 32 threads is a vote of the warp.
+  const tile = callee.kind === 'method' && group === 'warp' ? tileOf(callee.object, lanesOfWarp(state.env.program, state.env.unit)) : null;
+  // A vote of a tile of as many threads as a warp has is a vote of the warp.
   if (library.kind !== 'query') return tile === 'warp' && (name === 'any' || name === 'all' || name === 'ballot') ? WARP : DATA;
   switch (name) {
     case 'thread_rank': case 'thread_index': return GEOMETRY;
-    // Tiles of 32 threads are the warps.
+    // Tiles of that size are the warps.
     case 'meta_group_rank': return tile === 'warp' ? WARP : tile === 'other' ? GEOMETRY : UNKNOWN;
     case 'group_index': case 'block_rank': case 'block_index': return BLOCK;
     case 'size': case 'num_threads': case 'group_dim': case 'dim_threads': case 'num_blocks': case 'dim_blocks': case 'meta_group_size':
@@ -304,18 +305,18 @@ function libraryTaint(call: CallExpr): number | null {
 }
 
 /** Is the group a tile of fixed size, and is the size a warp's? Null for groups of whatever lanes are together. */
-function tileOf(object: Expr): 'warp' | 'other' | null {
+function tileOf(object: Expr, lanes: 32 | 64): 'warp' | 'other' | null {
   let e = strip(object);
   for (let depth = 0; depth < 4; depth++) {
     const spelled = e.kind === 'ref' && e.decl !== null && (e.decl.kind === 'variable' || e.decl.kind === 'parameter') ? e.decl.type : e.type;
     const type = spelled.kind === 'reference' ? spelled.to : spelled;
-    if (type.kind === 'unknown' && type.text.includes('thread_block_tile')) return type.text.replaceAll(' ', '').includes('thread_block_tile<32>') ? 'warp' : 'other';
+    if (type.kind === 'unknown' && type.text.includes('thread_block_tile')) return type.text.replaceAll(' ', '').includes(`thread_block_tile<${lanes}>`) ? 'warp' : 'other';
     if (e.kind === 'call') {
       const name = e.callee.kind === 'value' ? '' : e.callee.name;
       if (!name.includes('tiled_partition')) return null;
       const size = e.templateArguments?.[0];
       const literal = size?.kind === 'value' ? strip(size.value) : null;
-      return literal?.kind === 'literal' && literal.value === 32n ? 'warp' : 'other';
+      return literal?.kind === 'literal' && literal.value === BigInt(lanes) ? 'warp' : 'other';
     }
     if (e.kind !== 'ref' || e.decl?.kind !== 'variable' || e.decl.init === null) return null;
     e = strip(e.decl.init);

@@ -11,10 +11,13 @@
  * `threadIdx.x` alone is t + r if X is a multiple of 32 (r = -(y·X + z·X·Y)) or the block is one-dimensional (r = 0). Unsigned
  * wrap-around keeps all of this, since it takes away multiples of 32.
  *
+ * In a HIP source all of this holds with 64 in place of 32 (platform.ts), and with `warpSize` itself, whatever it is.
+ *
  * Not handled: signed indices of grids with 2³¹ threads and more, which turn negative; quotients of multiples of t.
  */
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
+import { lanesOfWarp } from './platform.js';
 import { rangeOf } from './ranges.js';
 import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Symbol, type Term } from './affine.js';
 import { bodiesOf } from './summaries.js';
@@ -28,7 +31,7 @@ export function warpRule(expr: Expr & { kind: 'binary' }, state: Uniformity): nu
   switch (expr.op) {
     case '/': {
       const by = constantValue(expr.right, state);
-      if (by === null || by <= 0n || by % 32n !== 0n) return null;
+      if (by === null || by <= 0n || by % lanes(state) !== 0n) return null;
       const form = polynomialOf(expr.left, state);
       const rest = form === null ? null : aligned(form, state);
       if (rest === null) return null;
@@ -37,17 +40,17 @@ export function warpRule(expr: Expr & { kind: 'binary' }, state: Uniformity): nu
     }
     case '>>': {
       const by = constantValue(expr.right, state);
-      return by === null || by < 5n || by > 31n ? null : alignedTaint(expr.left, state);
+      return by === null || 1n << by < lanes(state) || by > 31n ? null : alignedTaint(expr.left, state);
     }
     case '&': {
       const right = constantValue(expr.right, state);
       const mask = right ?? constantValue(expr.left, state);
-      if (mask === null || mask % 32n !== 0n) return null;
+      if (mask === null || mask % lanes(state) !== 0n) return null;
       return alignedTaint(right !== null ? expr.left : expr.right, state);
     }
     case '+': case '-': return firstOfWarp(expr, state);
-    case '<': case '>=': return compared(expr.left, expr.right, 0n, state) ?? compared(expr.right, expr.left, 31n, state);
-    case '>': case '<=': return compared(expr.left, expr.right, 31n, state) ?? compared(expr.right, expr.left, 0n, state);
+    case '<': case '>=': return compared(expr.left, expr.right, 0n, state) ?? compared(expr.right, expr.left, lanes(state) - 1n, state);
+    case '>': case '<=': return compared(expr.left, expr.right, lanes(state) - 1n, state) ?? compared(expr.right, expr.left, 0n, state);
     default: return null;
   }
 }
@@ -112,12 +115,12 @@ function isLaneExpression(written: Expr, state: Uniformity, depth: number): bool
     return symbol !== undefined && (symbol.value !== null || strip(symbol.expr) !== expr) && isLaneNumber(symbol, state);
   }
   if (expr.kind === 'binary' && expr.op === '&') {
-    if (constantValue(expr.right, state) === 31n) return isAligned(expr.left, state);
-    return constantValue(expr.left, state) === 31n && isAligned(expr.right, state);
+    if (constantValue(expr.right, state) === lanes(state) - 1n) return isAligned(expr.left, state);
+    return constantValue(expr.left, state) === lanes(state) - 1n && isAligned(expr.right, state);
   }
   if (expr.kind === 'binary' && expr.op === '%') {
     const type = integerType(expr.left.type);
-    const form = constantValue(expr.right, state) === 32n ? polynomialOf(expr.left, state) : null;
+    const form = constantValue(expr.right, state) === lanes(state) ? polynomialOf(expr.left, state) : null;
     const whole = form === null ? null : aligned(form, state);
     return whole !== null && type !== null && (!type.signed || notNegative(whole.terms, state));
   }
@@ -149,7 +152,7 @@ function compared(e: Expr, v: Expr, residue: bigint, state: Uniformity): number 
 function multipleOf32(form: Polynomial, residue: bigint, state: Uniformity): number | null {
   let taint = 0;
   const fixed = form.terms.get('')?.coefficient ?? 0n;
-  if (((fixed - residue) % 32n + 32n) % 32n !== 0n) return null;
+  if (BigInt.asUintN(lanes(state) === 32n ? 5 : 6, fixed - residue) !== 0n) return null;
   for (const [key, term] of form.terms) {
     if (key === '') continue;
     const one = restTerm(term, state);
@@ -192,7 +195,7 @@ function aligned(form: Polynomial, state: Uniformity): Aligned | null {
 function lines(state: Uniformity): { readonly rows: boolean; readonly flat: boolean } {
   const { shape } = state.world;
   const { value } = shape;
-  return { rows: shape.xMultipleOf32 || (value !== null && value.x % 32 === 0), flat: value !== null ? value.y === 1 && value.z === 1 : shape.oneDimensional };
+  return { rows: shape.xMultipleOf32 || (value !== null && BigInt(value.x) % lanes(state) === 0n), flat: value !== null ? value.y === 1 && value.z === 1 : shape.oneDimensional };
 }
 
 /** Does the form hold y·X and z·X·Y, each once? */
@@ -208,7 +211,7 @@ function hasRows(form: Polynomial, state: Uniformity): boolean {
 /** A term of r: one value per warp, a multiple of 32. */
 function restTerm(term: Term, state: Uniformity): number | null {
   let taint = 0;
-  let multiple = term.coefficient % 32n === 0n;
+  let multiple = term.coefficient % lanes(state) === 0n;
   for (const symbol of term.symbols) {
     const element = symbolTaint(symbol, state);
     if (isLane(element)) return null;
@@ -231,9 +234,15 @@ function notNegative(terms: readonly Term[], state: Uniformity): boolean {
   return true;
 }
 
+/** What is a multiple of it is one for every warp of the platform. */
+function lanes(state: Uniformity): bigint {
+  return BigInt(lanesOfWarp(state.env.program, state.env.unit));
+}
+
+/** The lanes of a warp stand for `warpSize`: the rules hold for each size that it may have. */
 function constantValue(expr: Expr, state: Uniformity): bigint | null {
   const plain = strip(expr);
-  if (plain.kind === 'coordinate' && plain.base === 'warpSize') return 32n;
+  if (plain.kind === 'coordinate' && plain.base === 'warpSize') return lanes(state);
   const form = integerType(expr.type) === null ? null : polynomialOf(expr, state);
   const value = form === null ? null : constantTerm(form);
   return value ?? constantOf(expr, state.env);

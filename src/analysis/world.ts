@@ -19,7 +19,7 @@ export class World {
   private known: BlockFact | null = null;
   private coordinates: readonly [number, number, number] | null = null;
 
-  constructor(readonly kernel: FunctionDecl | null, private readonly block: () => BlockFact, private readonly envOf: (fn: FunctionDecl) => Env | null) {}
+  constructor(readonly kernel: FunctionDecl | null, private readonly lanes: 32 | 64, private readonly block: () => BlockFact, private readonly envOf: (fn: FunctionDecl) => Env | null) {}
 
   get shape(): BlockFact {
     return (this.known ??= this.block());
@@ -64,7 +64,7 @@ export class World {
       case 'blockDim': case 'gridDim': return GRID;
       case 'blockIdx': return BLOCK;
       case 'threadIdx': {
-        this.coordinates ??= threadCoordinates(this.shape);
+        this.coordinates ??= threadCoordinates(this.shape, this.lanes);
         const [x, y, z] = this.coordinates;
         switch (expr.axis) {
           case 'x': return x;
@@ -77,8 +77,8 @@ export class World {
   }
 }
 
-/** Elements of `threadIdx.x`, `.y`, `.z`: rows are whole warps if x is a multiple of 32, and a dimension of 1 has one value. */
-export function threadCoordinates(fact: BlockFact): [number, number, number] {
+/** Elements of `threadIdx.x`, `.y`, `.z`: rows are whole warps if x is a multiple of a warp's lanes, and a dimension of 1 has one value. */
+export function threadCoordinates(fact: BlockFact, lanes: 32 | 64): [number, number, number] {
   const shape = fact.value;
   if (shape === null) {
     if (fact.oneDimensional) return [GEOMETRY, CONSTANT | ON_BLOCK, CONSTANT | ON_BLOCK];
@@ -86,7 +86,7 @@ export function threadCoordinates(fact: BlockFact): [number, number, number] {
   }
   const axis = (size: number, inner: number): number => {
     if (size === 1) return CONSTANT | ON_BLOCK;
-    return inner % 32 === 0 ? WARP | ON_BLOCK : GEOMETRY;
+    return inner % lanes === 0 ? WARP | ON_BLOCK : GEOMETRY;
   };
   return [axis(shape.x, 1), axis(shape.y, shape.x), axis(shape.z, shape.x * shape.y)];
 }

@@ -3,6 +3,7 @@
  * makes the step legal is proved for the next loop too.
  */
 import { walk, type Node } from '../../src/analysis/children.js';
+import { isHipSource } from '../../src/analysis/platform.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
 import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
@@ -108,7 +109,11 @@ function noBarrierUnderDivergence(context: TransformContext, tests: readonly Exp
   const barrier = effects.barriers.find((call) => !ofWarp(call));
   if (barrier !== undefined) needs.push({ scope: 'block', what: `the barrier in line ${source.line(barrier.span.start)}`, line: source.line(barrier.span.start), sure: true });
   const collective = effects.collectives[0] ?? effects.barriers.find(ofWarp);
-  if (collective !== undefined) needs.push({ scope: 'warp', what: `the collective in line ${source.line(collective.span.start)}`, line: source.line(collective.span.start), sure: true });
+  const hip = isHipSource(facts.program, context.unit);
+  if (collective !== undefined) {
+    const at = source.line(collective.span.start);
+    needs.push({ scope: hip ? 'block' : 'warp', what: `the collective in line ${at}${hip ? ' (wavefronts of HIP have 32 or 64 lanes)' : ''}`, line: at, sure: true });
+  }
   const dark = [...effects.unknownCalls, ...effects.opaque, ...effects.asm][0];
   if (dark !== undefined) needs.push({ scope: 'block', what: `a barrier that ${excerpt(source, dark)} may hold`, line: source.line(dark.span.start), sure: false });
   if (needs.length === 0) return proved(id, line, 'no barrier and no collective in the loop');

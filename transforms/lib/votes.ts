@@ -8,7 +8,7 @@
  */
 import { arrivalSets, type Arrival, type Decision } from '../../src/analysis/arrival.js';
 import { strip } from '../../src/analysis/children.js';
-import { isHipSource } from '../../src/audit/hazards/platform.js';
+import { isHipSource } from '../../src/analysis/platform.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from './equality.js';

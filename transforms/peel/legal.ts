@@ -2,6 +2,7 @@
  * The obligations of a peel, each with what was found.
  */
 import { walk } from '../../src/analysis/children.js';
+import { isHipSource } from '../../src/analysis/platform.js';
 import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
 import { contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
@@ -134,6 +135,9 @@ function boundScope(context: TransformContext, plan: PeelPlan): Obligation {
   if (atLeast(scope, 'block')) return provedUnder('bound-scope', line, 'the whole block goes from run to run together', { under: plan.under });
   if (barrier !== undefined) return refuted('bound-scope', lineOf(context, barrier), `${excerpt(context.unit.source, barrier)} in the loop needs a bound that is one for the block`, 'count with a variable that is the same for all threads of the block');
   if (call !== undefined) return unknown('bound-scope', lineOf(context, call), `${excerpt(context.unit.source, call)} may hold a barrier, and the bound is not one for the block`, 'make the definition of the function visible');
+  if (collective !== undefined && isHipSource(facts.program, context.unit)) {
+    return refuted('bound-scope', lineOf(context, collective), `${excerpt(context.unit.source, collective)} in the loop needs a bound that is one for the wavefront, which has 32 or 64 lanes in HIP: only one for the block is sure to be`, 'count with a variable that is the same for all threads of the block');
+  }
   if (collective !== undefined && !atLeast(scope, 'warp')) return refuted('bound-scope', lineOf(context, collective), `${excerpt(context.unit.source, collective)} in the loop needs a bound that is one for the warp`, 'count with a variable that is the same for all lanes');
   return proved('bound-scope', line, scope === 'warp' ? 'a warp goes from run to run together, and no barrier stands in the loop' : 'lanes may change runs on their own: no barrier and no collective stands in the loop');
 }

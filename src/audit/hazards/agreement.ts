@@ -8,6 +8,7 @@
 import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
 import type { Expr, Type } from '../../syntax/tree.js';
+import { isHip } from './platform.js';
 import type { Spot } from './scene.js';
 import type { Part } from './shared-places.js';
 
@@ -113,7 +114,7 @@ function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, 
   const below = (inner: Expr): number | null => evaluate(inner, spot, shape, thread, budget);
   switch (expr.kind) {
     case 'coordinate':
-      if (expr.base === 'warpSize') return 32;
+      if (expr.base === 'warpSize') return isHip(spot) ? null : 32;
       if (expr.axis === null) return null;
       if (expr.base === 'blockIdx') return thread.block;
       return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? shape[expr.axis] : null;

@@ -14,7 +14,8 @@ import { tokenizeFragment } from '../../source/tokenizer.js';
 import { TokenKind } from '../../source/tokens.js';
 import type { BinaryExpr, Expr } from '../../syntax/tree.js';
 import { maskOf } from './masks.js';
-import { asksForHip, isHip } from './platform.js';
+import { asksForHip } from '../../analysis/platform.js';
+import { isHip } from './platform.js';
 import { macroOf, reason, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
 

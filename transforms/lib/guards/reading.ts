@@ -11,6 +11,7 @@
  */
 import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
 import { isStmt, walk } from '../../../src/analysis/children.js';
+import { lanesOfWarp } from '../../../src/analysis/platform.js';
 import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type Verdict } from '../../../src/analysis/facts.js';
 import { unreachable, type Decl, type Expr, type RefExpr } from '../../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../common-obligations.js';
@@ -62,7 +63,7 @@ export class Reader {
       case 'paren': return this.read(expr.inner);
       case 'macro': return this.read(expr.expanded);
       case 'coordinate': {
-        const reading = coordinate(expr, this.facts.block);
+        const reading = coordinate(expr, this.facts.block, lanesOfWarp(this.facts.program, this.facts.unit));
         if (reading !== null && this.lane) for (const sym of symbolsOf(reading.poly)) this.scopes.set(sym.key, this.scopeOf(expr));
         return reading ?? this.fail(expr, 'the whole coordinate is used', 'bound-exact');
       }

@@ -25,8 +25,12 @@ const LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 1024n, y: 1024n, z
 const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, y: 65535n, z: 65535n };
 
 /** `threadIdx.x` with its extent, a block's or the grid's size; null for a bare `threadIdx`. Limits are those of every device. */
-export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact): Reading | null {
-  if (base === 'warpSize') return exactly(constant(32n), INT32);
+export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact, lanes: 32 | 64): Reading | null {
+  if (base === 'warpSize') {
+    if (lanes === 32) return exactly(constant(32n), INT32);
+    // A wavefront has 32 or 64 lanes.
+    return exactly(symbol({ key: base, role: 'uniform', text: base, names: [{ kind: 'word', name: base }], type: INT32, low: 32n, high: 64n, extent: null }), INT32);
+  }
   if (axis === null) return null;
   const shape = block.origin === 'block-size' ? block.value : null;
   const known = shape === null ? null : BigInt(shape[axis]);
