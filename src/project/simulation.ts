@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
 import { provedShapes } from '../analysis/launch-facts.js';
 import { blockShapes, constantSharedBytes, constantShape, verifyEquivalent, type Verdict, type VerifyOptions } from '../verify/index.js';
-import { parseArgument, simulate, type Argument, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
-import type { FunctionDecl, Program } from '../syntax/tree.js';
+import { failure, instancesOf, MOST_INSTANCES, parseArgument, prepareInstance, runPrepared, type Argument, type Instance, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
+import type { FunctionDecl, Launch, Program } from '../syntax/tree.js';
 import type { LaunchPlan } from '../../transforms/lib/types.js';
 import { UsageError } from './errors.js';
 
@@ -62,19 +62,43 @@ export interface SimulationRequest {
   readonly arguments: ReadonlyMap<string, Argument>;
 }
 
-/** Runs a kernel once. Where the caller names no launch, the code's own or a usual one is taken. */
-export function simulateKernel(program: Program, kernel: FunctionDecl, request: SimulationRequest): { readonly launch: LaunchShape; readonly result: SimulationResult } {
-  const block = request.launch?.block ?? request.block ?? blockShapes(program, kernel)[0] ?? [128, 1, 1];
-  const grid = request.launch?.grid ?? request.grid ?? gridOf(program, kernel) ?? [4, block[1] > 1 ? 4 : 1, 1];
-  const launch: LaunchShape = { grid, block, sharedBytes: request.shared ?? sharedOf(program, kernel, block) };
+/** One run of a kernel, or of one instance of a kernel template. */
+export interface SimulatedInstance {
+  /** `T = float, B = 64`; empty for a kernel that is no template. */
+  readonly instance: string;
+  /** What is said about the choice of instances; the same for all of a kernel. */
+  readonly notes: readonly string[];
+  readonly result: SimulationResult;
+}
+
+/** Runs a kernel once, a template once for every instance that a visible launch asks for. Where the caller names no launch, the code's own or a usual one is taken. */
+export function simulateKernel(program: Program, kernel: FunctionDecl, request: SimulationRequest): readonly SimulatedInstance[] {
+  let all: ReturnType<typeof instancesOf>;
+  try {
+    all = instancesOf(program, kernel);
+  } catch (error) {
+    return [{ instance: '', notes: [], result: failure(error, null) }];
+  }
+  const notes = [...all.notes, ...all.instances.slice(MOST_INSTANCES).map(({ label }) => `not run with ${label}`)];
+  return all.instances.slice(0, MOST_INSTANCES).map((instance) => ({ instance: instance.label, notes, result: simulateInstance(program, kernel, instance, request) }));
+}
+
+function simulateInstance(program: Program, kernel: FunctionDecl, { environment, launches }: Instance, request: SimulationRequest): SimulationResult {
+  const block = request.launch?.block ?? request.block ?? blockShapes(program, kernel, launches)[0] ?? [128, 1, 1];
+  const grid = request.launch?.grid ?? request.grid ?? gridOf(launches) ?? [4, block[1] > 1 ? 4 : 1, 1];
+  const launch: LaunchShape = { grid, block, sharedBytes: request.shared ?? sharedOf(launches, block) };
   const size = request.size ?? defaultSize(grid, block);
-  const result = simulate(program, kernel, launch, { seed: request.seed ?? 1, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule ?? 0 });
-  return { launch, result };
+  try {
+    const prepared = prepareInstance(program, kernel, true, environment);
+    return runPrepared(prepared, launch, { seed: request.seed ?? 1, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule ?? 0 });
+  } catch (error) {
+    return failure(error, null);
+  }
 }
 
 /** The grid of the first launch that says it in numbers, if it is small enough to be run. */
-function gridOf(program: Program, kernel: FunctionDecl): Shape | null {
-  for (const launch of program.launchesOf(kernel)) {
+function gridOf(launches: readonly Launch[]): Shape | null {
+  for (const launch of launches) {
     const shape = constantShape(launch.grid);
     if (shape !== null && shape[0] * shape[1] * shape[2] <= 64) return shape;
   }
@@ -82,8 +106,8 @@ function gridOf(program: Program, kernel: FunctionDecl): Shape | null {
 }
 
 /** What the first launch with that block gives, if it says so in constants. */
-function sharedOf(program: Program, kernel: FunctionDecl, block: Shape): number | null {
-  const launch = program.launchesOf(kernel).find((l) => constantShape(l.block)?.join() === block.join());
+function sharedOf(launches: readonly Launch[], block: Shape): number | null {
+  const launch = launches.find((l) => constantShape(l.block)?.join() === block.join());
   return launch === undefined ? null : constantSharedBytes(launch);
 }
 
@@ -95,24 +119,26 @@ function defaultSize(grid: Shape, block: Shape): number {
 /** A kernel that a simulation could not run to its end, and why. */
 export interface NotSimulated { readonly kernel: FunctionDecl; readonly reason: string; readonly file: string; readonly line: number }
 
-/** Probabilities of branches as a simulation of every kernel finds them; kernels that cannot be simulated have none and are told. */
+/** Probabilities of branches as a simulation of every kernel (a template: of all its visible instances together) finds them; kernels that cannot be simulated have none and are told. */
 export function simulatedProbabilities(program: Program, kernels: readonly FunctionDecl[], request: SimulationRequest, tell: (not: NotSimulated) => void): Probabilities {
   // By node: branches that begin at one place, or come out of one macro, are told apart.
   const found = new Map<object, { warps: number; diverged: number; threads: number; taken: number }>();
   for (const kernel of kernels) {
-    const { result } = simulateKernel(program, kernel, request);
-    if (result.status !== 'ran') {
-      const at = result.at ?? { file: kernel.file, start: kernel.nameSpan.start };
-      const source = program.units.get(at.file)?.source;
-      tell({ kernel, reason: result.status === 'unsupported' ? result.construct : result.message, file: at.file, line: source?.position(at.start).line ?? 1 });
-      continue;
-    }
-    if (result.counts === null) continue;
-    for (const branch of result.counts.branches) {
-      if (branch.warps === 0) continue;
-      const key = branch.node;
-      const sum = found.get(key) ?? { warps: 0, diverged: 0, threads: 0, taken: 0 };
-      found.set(key, { warps: sum.warps + branch.warps, diverged: sum.diverged + branch.diverged, threads: sum.threads + branch.threads, taken: sum.taken + branch.taken });
+    for (const { instance, result } of simulateKernel(program, kernel, request)) {
+      if (result.status !== 'ran') {
+        const at = result.at ?? { file: kernel.file, start: kernel.nameSpan.start };
+        const source = program.units.get(at.file)?.source;
+        const reason = result.status === 'unsupported' ? result.construct : result.message;
+        tell({ kernel, reason: instance === '' ? reason : `with ${instance}: ${reason}`, file: at.file, line: source?.position(at.start).line ?? 1 });
+        continue;
+      }
+      if (result.counts === null) continue;
+      for (const branch of result.counts.branches) {
+        if (branch.warps === 0) continue;
+        const key = branch.node;
+        const sum = found.get(key) ?? { warps: 0, diverged: 0, threads: 0, taken: 0 };
+        found.set(key, { warps: sum.warps + branch.warps, diverged: sum.diverged + branch.diverged, threads: sum.threads + branch.threads, taken: sum.taken + branch.taken });
+      }
     }
   }
   return {

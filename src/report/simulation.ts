@@ -17,6 +17,10 @@ export interface SourceView {
 export interface SimulationReport {
   readonly kernel: string;
   readonly path: string;
+  /** Template arguments of the instance that ran; empty for a kernel that is no template. */
+  readonly instance: string;
+  /** About the choice of instances. */
+  readonly notes: readonly string[];
   readonly seed: number;
   readonly schedule: number;
   readonly result: SimulationResult;
@@ -46,7 +50,7 @@ export function simulationText(report: SimulationReport, view: SourceView, optio
   const style = styleFor(options.color);
   const out: string[] = [];
   const { result } = report;
-  const title = style.cyan(style.bold(report.kernel));
+  const title = `${style.cyan(style.bold(report.kernel))}${report.instance === '' ? '' : ` with ${report.instance}`}`;
   switch (result.status) {
     case 'unsupported':
       out.push(`${title}  ${style.yellow('not simulated')}: ${result.construct}${at(result.at, view)}`);
@@ -72,6 +76,7 @@ export function simulationText(report: SimulationReport, view: SourceView, optio
       break;
     }
   }
+  out.push(...report.notes.map((note) => `  ${style.dim(`note: ${note}`)}`));
   return `${out.join('\n')}\n`;
 }
 
@@ -128,7 +133,7 @@ export function simulationJson(report: SimulationReport, view: SourceView): Reco
   const fault = (f: Fault): Record<string, unknown> => ({
     kind: f.kind, severity: f.severity, message: f.message, ...place(f.at), lanes: laneRanges(f.lanes), block: f.block, warp: f.warp, object: f.object, count: f.count,
   });
-  const base = { kernel: report.kernel, path: view.nameOf(report.path), seed: report.seed, schedule: report.schedule, status: result.status };
+  const base = { kernel: report.kernel, path: view.nameOf(report.path), instance: report.instance === '' ? null : report.instance, notes: report.notes, seed: report.seed, schedule: report.schedule, status: result.status };
   switch (result.status) {
     case 'unsupported': return { ...base, construct: result.construct, at: place(result.at) };
     case 'aborted': return { ...base, reason: result.reason, message: result.message, at: place(result.at), faults: result.faults.map(fault) };

@@ -13,6 +13,9 @@ export interface Instance {
   readonly launches: readonly Launch[];
 }
 
+/** Instances of a template that are run; more are named as left out. */
+export const MOST_INSTANCES = 12;
+
 export interface Instances {
   readonly instances: readonly Instance[];
   /** What is said about instances that could not be told or are guesses. */

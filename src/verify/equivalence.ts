@@ -5,7 +5,7 @@
  *     verifyEquivalent(before, after, 'kernel', {}).status  // 'equal' | 'different' | 'not-verified'
  */
 import type { Argument, Arguments } from '../simulate/arguments.js';
-import { instancesOf, labelOf, transferred, type Instance } from '../simulate/instances.js';
+import { instancesOf, labelOf, MOST_INSTANCES, transferred, type Instance } from '../simulate/instances.js';
 import { hasSeveralSizes } from '../simulate/inputs.js';
 import { failure, prepareInstance, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions } from '../simulate/simulate.js';
 import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
@@ -70,9 +70,6 @@ export function findKernel(program: Program, name: string): FunctionDecl | null 
 
 /** Milliseconds of one run. */
 const RUN_MS = 5000;
-
-/** Instances of a template that are run; more are named as left out. */
-const MOST_INSTANCES = 12;
 
 export function verifyEquivalent(before: Program, after: Program, kernelName: string, options: VerifyOptions = {}): Verdict {
   const kernel = findKernel(before, kernelName);

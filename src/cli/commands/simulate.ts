@@ -31,10 +31,11 @@ export const simulateCommand = command({
     const reports = [];
     for (const { unit, kernel, program } of wanted) {
       await breathe();
-      const { result } = simulateKernel(program, kernel, request);
-      reports.push({ kernel: kernel.name, path: unit.source.realPath, seed: request.seed ?? 1, schedule: request.schedule ?? 0, result });
-      if (result.status !== 'ran') console.holds(EXIT.incomplete);
-      else if (result.faults.some((fault) => fault.severity === 'error')) console.holds(EXIT.findings);
+      for (const { instance, notes, result } of simulateKernel(program, kernel, request)) {
+        reports.push({ kernel: kernel.name, path: unit.source.realPath, instance, notes, seed: request.seed ?? 1, schedule: request.schedule ?? 0, result });
+        if (result.status !== 'ran') console.holds(EXIT.incomplete);
+        else if (result.faults.some((fault) => fault.severity === 'error')) console.holds(EXIT.findings);
+      }
     }
     if (format === 'json') {
       const { render } = await import('../../report/json.js');
