@@ -219,9 +219,9 @@ export class Reader {
     const declaredInside = decl.span.start >= this.loop.span.start && decl.span.end <= this.loop.span.end && decl.file === this.facts.unit.source.realPath;
     if (!declaredInside && this.visible.has(decl)) {
       const scope = this.facts.scope(expr);
-      if (this.lane) return this.named(this.fixed(decl, type, scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
+      if (this.lane) return this.named(this.fixed(expr, decl, type, scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
       if (scope.known && atLeast(scope.value, 'block')) this.note(scope);
-      if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(decl, type, 'uniform')), type);
+      if (scope.known && atLeast(scope.value, 'block')) return exactly(symbol(this.fixed(expr, decl, type, 'uniform')), type);
     }
     const init = decl.kind === 'variable' && !decl.opaqueInit && this.isDefinedOnce(decl) ? decl.init : null;
     if (init !== null && !this.following.has(decl)) {
@@ -238,7 +238,7 @@ export class Reader {
       this.failure = before;
     }
     if (declaredInside || !this.visible.has(decl)) return this.fail(expr, `${expr.name} has no single value that can be followed`, 'bound-exact');
-    return exactly(symbol(this.fixed(decl, type, 'own')), type);
+    return exactly(symbol(this.fixed(expr, decl, type, 'own')), type);
   }
 
   /** `template <int R>`: one value in all threads, whatever it is. */
@@ -283,14 +283,24 @@ export class Reader {
   }
 
   /** A variable whose value right before the loop is its value all through it. */
-  private fixed(decl: Variable, type: IntegerType, role: 'uniform' | 'own'): Sym {
+  private fixed(use: RefExpr, decl: Variable, type: IntegerType, role: 'uniform' | 'own'): Sym {
     let [low, high] = decl.type.kind === 'bool' ? [0n, 1n] : [minimum(type), maximum(type)];
-    if (decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl)) {
-      const range = this.facts.range(decl.init);
+    // The counter of a loop around this one stays above its start.
+    const counts = this.countsUpAround(decl);
+    const range = decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl) ? this.facts.range(decl.init) : counts ? this.facts.range(use) : null;
+    if (range !== null) {
       if (range.low !== null && range.low > low && range.low <= high) low = range.low;
-      if (range.high !== null && range.high < high && range.high >= low) high = range.high;
+      // Tests between the loop and the use may bound it from above, which is not known in front of the loop.
+      if (!counts && range.high !== null && range.high < high && range.high >= low) high = range.high;
     }
     return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null });
+  }
+
+  private countsUpAround(decl: Variable): boolean {
+    return this.facts.loops(this.loop).some((outer) => {
+      const induction = describeLoop(this.facts, outer);
+      return induction.simple && induction.counter === decl && induction.step.kind === 'add' && induction.step.sign === 1;
+    });
   }
 
   /** The counter of a loop inside this one that stands around the use. */
