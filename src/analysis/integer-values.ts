@@ -128,6 +128,8 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
       return expr.elements.length === 1 && only !== undefined ? below(only) : null;
     }
     case 'sizeof': {
+      const operand = expr.operand === null ? null : strip(expr.operand);
+      if (operand?.kind === 'literal' && typeof operand.value === 'string') return null;
       const size = expr.alignof ? null : sizeOf(expr.of ?? expr.operand?.type ?? null, resolve, depth);
       return size === null ? null : [{ value: size, type: UINT64 }];
     }

@@ -36,6 +36,7 @@ function put(view: DataView, at: number, type: SimType, init: Expr, env: Env): b
       const of = type.of;
       const step = sizeOf(of);
       if (e.kind === 'literal' && typeof e.value === 'string') {
+        if (step !== 1) return false;
         for (let i = 0; i < e.value.length && i < (type.length ?? 0); i++) view.setUint8(at + i, e.value.charCodeAt(i));
         return true;
       }

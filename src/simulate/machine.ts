@@ -209,7 +209,7 @@ export class Machine extends Memory {
   }
 
   print(format: string, values: readonly Wide[]): void {
-    if (this.printed.length < 1000) this.printed.push(`${format}\u0000${values.join(',')}`);
+    if (this.printed.length < 1000) this.printed.push(`${readable(format)}\u0000${values.join(',')}`);
   }
 
   // ------------------------------------------------------------------------------------------------------------ counts
@@ -314,6 +314,12 @@ export class Machine extends Memory {
   atomicOr(type: string, a: number, v: Wide, l: number): Wide { return this.#fetch(type, a, l, (old) => (type === 'u64' ? orU(old, v) : type === 'i64' ? orI(old, v) : word(type, Number(old) | Number(v)))); }
   atomicXor(type: string, a: number, v: Wide, l: number): Wide { return this.#fetch(type, a, l, (old) => (type === 'u64' ? xorU(old, v) : type === 'i64' ? xorI(old, v) : word(type, Number(old) ^ Number(v)))); }
   atomicCAS(type: string, a: number, expected: Wide, v: Wide, l: number): Wide { return this.#fetch(type, a, l, (old) => (old === expected ? v : old)); }
+}
+
+/** Bytes of a format as text: UTF-8 if they are. */
+function readable(bytes: string): string {
+  const text = Buffer.from(bytes, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? bytes : text;
 }
 
 function word(type: string, v: number): number {

@@ -159,7 +159,7 @@ export interface PreparedRun {
 
 export function prepareStrings(D: Machine, compiled: CompiledKernel): void {
   D.strings = compiled.strings.map((text) => {
-    const bytes = new TextEncoder().encode(`${text}\0`);
+    const bytes = Buffer.from(`${text}\0`, 'latin1');
     return D.add('a string', 'constant', bytes.length, (page, from) => { for (let i = 0; i < page.u8.length; i++) page.u8[i] = bytes[from + i] ?? 0; page.flags.fill(1); }, false, 0).base;
   });
   D.dynamicAt = Math.ceil(compiled.sharedBytes / 16) * 16;

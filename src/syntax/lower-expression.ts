@@ -2,7 +2,7 @@
  * Expressions. `lowerExpression` is the entry: it reads an expression and, where tree-sitter took a cast for an operator or a
  * comparison for template arguments, parses the text again with that place spelled differently of the same length.
  */
-import { charLiteral, numberLiteral, stringValue, STRING_TYPE } from './lower-literal.js';
+import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE } from './lower-literal.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
 import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
@@ -139,7 +139,7 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
       return number === null ? ctx.opaque(node, 'number literal') : { kind: 'literal', span, ...number };
     }
     case 'char_literal': {
-      const char = charLiteral(text);
+      const char = charLiteral(text, ctx.unit.source.encoding);
       return char === null ? ctx.opaque(node, 'character literal') : { kind: 'literal', span, ...char };
     }
     case 'true': case 'false': return { kind: 'literal', span, value: node.type === 'true', type: BOOL };
@@ -147,14 +147,19 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
     case 'concatenated_string': {
       const pieces = namedChildren(node);
       if (pieces.some((piece) => !piece.type.endsWith('string_literal'))) return ctx.opaque(node, 'string with macros', STRING_TYPE);
-      return { kind: 'literal', span, value: pieces.map((piece) => stringValue(ctx.slice(piece))).join(''), type: STRING_TYPE };
+      return string(ctx, node, pieces.map((piece) => ctx.slice(piece)));
     }
     case 'user_defined_literal': {
       const number = numberLiteral(text);
       return number === null ? ctx.opaque(node, 'user-defined literal') : { kind: 'literal', span, ...number };
     }
-    default: return { kind: 'literal', span, value: stringValue(text), type: STRING_TYPE };
+    default: return string(ctx, node, [text]);
   }
+}
+
+function string(ctx: Lowering, node: Cst, spellings: readonly string[]): Expr {
+  const made = stringLiteral(spellings, ctx.unit.source.encoding);
+  return made === null ? ctx.opaque(node, 'string literal', STRING_TYPE) : { kind: 'literal', span: ctx.span(node), ...made };
 }
 
 function signedNumber(ctx: Lowering, node: Cst, text: string): Expr {

@@ -1,10 +1,11 @@
 /** Literals: the spelling of numbers, characters and strings to values and types. */
+import type { Encoding } from '../source/types.js';
 import type { IntType, Type } from './tree.js';
-import { CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, pointerTo, qualify } from './types.js';
+import { CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, USHORT, pointerTo, qualify } from './types.js';
 
 export interface LiteralValue { readonly value: bigint | number | boolean | string | null; readonly type: Type }
 
-const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, '0': 0, a: 7, b: 8, f: 12, v: 11, '\\': 92, "'": 39, '"': 34, '?': 63 };
+const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, '0': 0, a: 7, b: 8, e: 27, f: 12, v: 11, '\\': 92, "'": 39, '"': 34, '?': 63 };
 
 const MAX_KNOWN = 20_000;
 const known = new Map<string, LiteralValue | null>();
@@ -61,49 +62,110 @@ function hexFloat(digits: string): number {
   return Number(mantissa) * 2 ** (Number(match[3] ?? 0) - 4 * fraction.length);
 }
 
-/** `'a'`, `'\n'`, `L'x'`. */
-export function charLiteral(spelling: string): LiteralValue | null {
+/** How a character or string is coded: by its prefix. `width` is the bytes of a unit. */
+interface Coding { readonly width: 1 | 2 | 4; readonly type: IntType }
+
+const ORDINARY: Coding = { width: 1, type: CHAR };
+const CODINGS: ReadonlyMap<string, Coding> = new Map([['u8', ORDINARY], ['u', { width: 2, type: USHORT }], ['U', { width: 4, type: UINT }], ['L', { width: 4, type: INT }]]);
+
+/** `'a'`, `'\n'`, `L'x'`, in a source of the given encoding. Null for what is no single unit. */
+export function charLiteral(spelling: string, encoding: Encoding): LiteralValue | null {
   const match = /^(u8|u|U|L)?'([\s\S]*)'$/.exec(spelling);
   if (match === null) return null;
-  const codes = unescape(match[2] ?? '');
-  const code = codes.length === 1 ? codes[0] : undefined;
-  if (code === undefined) return null;
-  if (match[1] === undefined) return { value: BigInt.asIntN(8, BigInt(code)), type: CHAR };
-  return { value: BigInt(code), type: match[1] === 'L' ? INT : UINT };
+  const coding = CODINGS.get(match[1] ?? '') ?? ORDINARY;
+  const units = unitsOf(partsOf(match[2] ?? ''), coding, encoding);
+  const [unit] = units ?? [];
+  if (units === null || units.length !== 1 || unit === undefined) return null;
+  return { value: coding.type.signed ? BigInt.asIntN(coding.width * 8, BigInt(unit)) : BigInt(unit), type: coding.type };
 }
 
-/** The text of `"…"` with escapes resolved. */
+/** The text of `"…"` with escapes resolved, as people read it. */
 export function stringValue(spelling: string): string {
-  const raw = /^[uUL8]*R"([^(]*)\(([\s\S]*)\)\1"$/.exec(spelling);
-  if (raw !== null) return raw[2] ?? '';
-  const match = /^(?:u8|u|U|L)?"([\s\S]*)"$/.exec(spelling);
-  return match === null ? spelling : String.fromCodePoint(...unescape(match[1] ?? '').slice(0, 60000));
+  const found = bodyOf(spelling);
+  return found === null ? spelling : textOf(found.raw ? [found.body] : partsOf(found.body).map(({ code }) => String.fromCodePoint(code > 0x10ffff ? 0xfffd : code)));
+}
+
+/**
+ * The units of the array that adjacent string literals make, without the zero at its end, one character each: bytes for `"…"` and `u8"…"`. Null if a spelling is none or holds a unit that
+ * does not fit.
+ *
+ * Escapes by number are one unit whatever they are (`"\x80"` is one byte); characters are coded: in UTF-8 for bytes. Those of a source that is not UTF-8 are bytes as they stand.
+ */
+export function stringLiteral(spellings: readonly string[], encoding: Encoding): LiteralValue | null {
+  const pieces = spellings.map(bodyOf);
+  // `"a" L"b"` is wide as a whole.
+  const prefix = pieces.find((piece) => piece !== null && piece.prefix !== '')?.prefix ?? '';
+  const coding = CODINGS.get(prefix) ?? ORDINARY;
+  const units: number[] = [];
+  for (const piece of pieces) {
+    if (piece === null || (piece.prefix !== '' && piece.prefix !== prefix)) return null;
+    const here = unitsOf(piece.raw ? [...piece.body].map((c) => ({ kind: 'character', code: c.codePointAt(0) ?? 0 })) : partsOf(piece.body), coding, encoding);
+    if (here === null) return null;
+    for (const unit of here) units.push(unit);
+  }
+  if (coding.width === 4 && units.some((unit) => unit > 0x10ffff)) return null;
+  return { value: textOf(units.map((unit) => (coding.width === 4 ? String.fromCodePoint(unit) : String.fromCharCode(unit)))), type: coding === ORDINARY ? STRING_TYPE : pointerTo(qualify(coding.type, { const: true })) };
 }
 
 export const STRING_TYPE: Type = pointerTo(qualify(CHAR, { const: true }));
 
-function unescape(body: string): number[] {
-  const codes: number[] = [];
+function textOf(parts: readonly string[]): string {
+  return parts.join('');
+}
+
+function bodyOf(spelling: string): { readonly prefix: string; readonly body: string; readonly raw: boolean } | null {
+  const raw = /^(u8|u|U|L)?R"([^(]*)\(([\s\S]*)\)\2"$/.exec(spelling);
+  if (raw !== null) return { prefix: raw[1] ?? '', body: raw[3] ?? '', raw: true };
+  const match = /^(u8|u|U|L)?"([\s\S]*)"$/.exec(spelling);
+  return match === null ? null : { prefix: match[1] ?? '', body: match[2] ?? '', raw: false };
+}
+
+/** `unit`: an escape by number, one unit of the array. `name`: `\u00e9`, a character whatever the source's encoding. */
+interface Part { readonly kind: 'character' | 'unit' | 'name'; readonly code: number }
+
+function unitsOf(parts: readonly Part[], { width }: Coding, encoding: Encoding): number[] | null {
+  const units: number[] = [];
+  for (const { kind, code } of parts) {
+    if (kind === 'unit') {
+      if (code >= 2 ** (8 * width)) return null;
+      units.push(code);
+    } else if (kind === 'character' && encoding === 'latin1' && code > 0x7f) {
+      // Compilers pass bytes that are no UTF-8 through; what they make of them in wide literals is their own affair.
+      if (width !== 1) return null;
+      units.push(code);
+    } else if (width === 1) units.push(...UTF8.encode(String.fromCodePoint(code)));
+    else if (width === 2 && code > 0xffff) units.push(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
+    else units.push(code);
+  }
+  return units;
+}
+
+const UTF8 = new TextEncoder();
+
+function partsOf(body: string): readonly Part[] {
+  const parts: Part[] = [];
   for (let i = 0; i < body.length; i++) {
     if (body[i] !== '\\') {
       const code = body.codePointAt(i) ?? 0;
       if (code > 0xffff) i++;
-      codes.push(code);
+      parts.push({ kind: 'character', code });
       continue;
     }
-    const rest = body.slice(i + 1);
+    const rest = body.slice(i + 1, i + 80);
     const number = /^(?:x([\da-fA-F]+)|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3}))/.exec(rest);
     if (number !== null) {
-      const hex = number[1] ?? number[2] ?? number[3];
+      const name = number[2] ?? number[3];
+      const hex = number[1] ?? name;
       const code = hex === undefined ? parseInt(number[4] ?? '0', 8) : parseInt(hex, 16);
-      codes.push(code > 0x10ffff ? 0xfffd : code);
+      parts.push(name === undefined ? { kind: 'unit', code: Math.min(code, 2 ** 32) } : { kind: 'name', code: code > 0x10ffff ? 0xfffd : code });
       i += number[0].length;
-    } else if (rest.startsWith('\n')) {
-      i += 1;
+    } else if (/^\r?\n/.test(rest)) {
+      i += rest.startsWith('\r') ? 2 : 1;
     } else {
-      codes.push(ESCAPES[rest[0] ?? ''] ?? rest.codePointAt(0) ?? 0);
-      i += 1;
+      const code = rest.codePointAt(0) ?? 0;
+      parts.push({ kind: 'character', code: ESCAPES[rest[0] ?? ''] ?? code });
+      i += code > 0xffff ? 2 : 1;
     }
   }
-  return codes;
+  return parts;
 }

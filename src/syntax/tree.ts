@@ -186,7 +186,7 @@ interface ExprBase {
 
 export interface LiteralExpr extends ExprBase {
   readonly kind: 'literal';
-  /** bigint for integers and characters, number for floating point (already rounded to its type), string for strings; null is nullptr. */
+  /** bigint for integers and characters, number for floating point (already rounded to its type); strings: one character for each unit of the array but its last zero, bytes unless the literal is wide; null is nullptr. */
   readonly value: bigint | number | boolean | string | null;
 }
 

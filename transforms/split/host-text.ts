@@ -86,7 +86,9 @@ class Writer {
   write(expr: Expr, depth: number): Piece {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
     switch (expr.kind) {
-      case 'literal': return number(literal(expr.value, expr.type));
+      case 'literal':
+        if (typeof expr.value === 'string') throw stop('unknown', 'it is a string');
+        return number(literal(expr.value, expr.type));
       case 'paren': return this.write(expr.inner, depth);
       case 'macro': return this.write(expr.expanded, depth);
       case 'ref': return this.#ref(expr, depth);
@@ -244,10 +246,9 @@ export function arithmeticName(type: Type): string | null {
   }
 }
 
-function literal(value: bigint | number | boolean | string | null, type: Type): string {
+function literal(value: bigint | number | boolean | null, type: Type): string {
   if (value === null) return 'nullptr';
   if (typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') {
     if (type.kind === 'bool') return value === 0n ? 'false' : 'true';
     const suffix = type.kind === 'int' && !type.signed && type.bits >= 32 ? 'u' : '';

@@ -191,6 +191,7 @@ export function initialise(ctx: FunctionContext, address: string, type: SimType,
         return;
       }
       if (e.kind === 'literal' && typeof e.value === 'string') {
+        if (sizeOf(type.of) !== 1) return ctx.unsupported('a wide string', e.span);
         for (const [i, c] of [...e.value].entries()) ctx.lane(`D.sti8(${address}+${i},${c.charCodeAt(0)},l,0);`);
         return;
       }

@@ -103,6 +103,8 @@ export function expression(ctx: FunctionContext, expr: Expr): Val {
       return { t: type, js: address };
     }
     case 'sizeof': {
+      const operand = e.operand === null ? null : strip(e.operand);
+      if (operand?.kind === 'literal' && typeof operand.value === 'string' && !e.alignof) return isBytes(operand.type) ? { t: U64, js: `${operand.value.length + 1}` } : ctx.unsupported('a wide string', e.span);
       const type = e.of !== null ? resolve(e.of, ctx.env) : e.operand !== null ? staticType(ctx, e.operand) : null;
       if (type === null) return ctx.unsupported('sizeof', e.span);
       return { t: U64, js: `${e.alignof ? alignOf(type) : sizeOf(type)}` };
@@ -131,10 +133,18 @@ function staticMember(ctx: FunctionContext, e: Extract<Expr, { kind: 'member' }>
 function literal(ctx: FunctionContext, value: bigint | number | boolean | string | null, type: Type): Val {
   if (value === null) return { t: pointerTo(VOID), js: '0' };
   if (typeof value === 'boolean') return { t: BOOL, js: value ? '1' : '0' };
-  if (typeof value === 'string') return { t: pointerTo(I8), js: ctx.compiler.stringAddress(value) };
+  if (typeof value === 'string') {
+    if (!isBytes(type)) throw new Unsupported('a wide string', null);
+    return { t: pointerTo(I8), js: ctx.compiler.stringAddress(value) };
+  }
   const t = resolve(type, ctx.env);
   if (t.k !== 'scalar') throw new Unsupported('literal of an unknown type', null);
   return { t, js: literalText(value, t) };
+}
+
+/** Is the literal an array of bytes, or of wider units? */
+function isBytes(type: Type): boolean {
+  return type.kind !== 'pointer' || type.to.kind !== 'int' || type.to.bits === 8;
 }
 
 /** The type an unevaluated expression has. */
