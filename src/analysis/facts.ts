@@ -249,6 +249,8 @@ export interface FunctionFacts {
   cost(node: Stmt | Expr): Cost;
   /** Trip count of a loop: constant, annotated, or the stated default. */
   trips(loop: Loop): { readonly count: number; readonly origin: 'constant' | 'annotation' | 'assumed' };
+  /** What is said of a line under `key` (`p`, the share of threads for which its condition holds): `// divmod: p=…`, else `--assume p@LINE=…`. */
+  stated?(key: string, line: number): { readonly text: string; readonly origin: 'annotation' | '--assume' } | null;
 
   parent(node: Stmt | Expr): Stmt | Expr | null;
   /** Enclosing loops, innermost first. */

@@ -6,6 +6,7 @@
  */
 import type { FileSpan } from '../source/types.js';
 import { affineOf } from './affine.js';
+import { annotationValue } from './annotations.js';
 import { branchesOf } from './branches.js';
 import { calleesOf } from './call-sites.js';
 import { isStmt, type Node } from './children.js';
@@ -238,6 +239,13 @@ export class Facts implements FunctionFacts {
 
   trips(loop: Loop): { readonly count: number; readonly origin: 'constant' | 'annotation' | 'assumed' } {
     return tripsOf(loop, this.env);
+  }
+
+  stated(key: string, line: number): { readonly text: string; readonly origin: 'annotation' | '--assume' } | null {
+    const written = annotationValue(this.unit.source, line, key) ?? null;
+    if (written !== null) return { text: written, origin: 'annotation' };
+    const option = this.env.options.assume?.get(`${key}@${line}`) ?? null;
+    return option === null ? null : { text: option, origin: '--assume' };
   }
 
   parent(node: Stmt | Expr): Stmt | Expr | null {

@@ -1,108 +1,115 @@
 /**
- * What compact:grid gains. In units of issued instructions of a warp, with H the heavy part, R what is around it, p the share of heavy threads and
+ * What compact:grid gains. In issue slots of a warp (lib/machine.ts), with H the heavy part, R what is around it, p the share of heavy threads and
  * P = 1 − (1 − p)^32 the share of warps that hold one:
  *
- *     before    R + P·H
- *     after     R + pass + p·(H + again) + memory of the list
+ *     before    launch + memory + R + P·H
+ *     after     launch + launches of the pass + memory of both kernels + R + ranks + p·(H + again)
  *
- * The pass (ballots, a list in memory, a second launch) costs what about 12 to 20 instructions of every thread would: fitted to one H200, 4 Mi items,
- * where 3% heavy with 8 / 32 / 128 / 512 operations gave 0.79 / 1.76 / 4.3 / 8.4 with the counter and 0.59 / 1.37 / 3.6 / 7.8 with DeviceSelect, and
- * half of them heavy 0.54 / 0.98 / 1.48 / 1.72. Data that is sorted, or heavy in whole warps, gains nothing: that cannot be seen in the text.
+ * The pass costs a fill, a second launch, temporaries, ballots with two barriers, and a list that is written and read; DeviceSelect two more launches, and
+ * marks that are written once and read twice. Heavy items come for their sectors a second time. The terms give 0.9 / 1.6 / 4.1 / 8.4 for 8, 32, 128 and 512 square
+ * roots (12.6 instructions each) with 3% heavy and the counter, 0.7 / 1.3 / 3.5 / 7.5 with DeviceSelect and 0.6 / 0.95 / 1.5 / 1.8 with half of them heavy, where
+ * 0.79 / 1.76 / 4.3 / 8.4, 0.59 / 1.37 / 3.6 / 7.8 and 0.54 / 0.98 / 1.48 / 1.72 was measured on one H200 with 4 Mi items (docs/evidence.md).
+ *
+ * Not known: how many threads a launch has (the size from which it pays is named), and in which order the data lies: heavy threads that are neighbours
+ * already gain nothing.
  */
-import { forEachChild, type Node } from '../../src/analysis/children.js';
-import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { Stmt } from '../../src/syntax/tree.js';
+import { someLane } from '../../src/analysis/divergence-cost.js';
+import { compiledLength } from '../lib/compiled-length.js';
+import { launchSlots, memorySlots, NOMINAL_THREADS, passSlots, passTime, tailSlots, threadsFor } from '../lib/machine.js';
+import { activeShare, percentOf } from '../lib/stated-share.js';
+import { movedBytes, trafficOf, type Traffic } from '../lib/traffic.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
+import { breakEvenText, lengthFor, WORTH, type Gain } from './break-even.js';
 import type { GridPlan } from './grid-legal.js';
 import { continuation } from './grid-shape.js';
 import { carriedType } from './grid-slice.js';
 
-/** Time of reading and writing one float a thread, in instructions of a heavy part. */
-const BASE = 9;
-/** Ballots, the list and the second launch; DeviceSelect reads and writes the marks twice more. */
-const COUNTER_PASS = 12;
-const SELECT_PASS = 20;
-/** Counter, test and jump of an iteration that the compiler's unrolling saves. */
-const UNROLLED = 2.5;
-/** Constant trip counts up to which a loop is unrolled as a whole. */
-const SHORT = 16;
-/** A list scatters what were neighbours: loads and stores of the heavy part come from as many sectors as there are items. */
-const SCATTER = 1.1;
-/** Assumed share where nothing is known. */
+/** Votes, counts, ranks and two barriers: as of a block. */
+const RANKS = 45;
+/** A mark is written where a rank would be worked out. */
+const MARK = 4;
+/** Launches and fills behind the first launch, and temporaries. */
+const COUNTER = { launches: 2, temporaries: 2, bytes: 0, issued: RANKS };
+const SELECT = { launches: 3, temporaries: 4, bytes: 3, issued: MARK };
+/** Assumed share where nothing is said. */
 const USUAL = 1 / 32;
+
+interface Terms {
+  readonly around: number;
+  readonly tail: number;
+  readonly outside: number;
+  readonly inside: Traffic;
+  readonly again: number;
+  readonly itemBytes: number;
+  readonly carriedBytes: number;
+  readonly pass: typeof COUNTER;
+}
 
 export function estimateGrid(context: TransformContext, plan: GridPlan): Estimate {
   const { facts } = context;
   const { shape, slice, order, index } = plan;
-  const heavy = lengthOf(facts, continuation(shape));
-  const again = slice.statements.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
-  const tail = lengthOf(facts, shape.tail.flat());
-  const light = shape.guards.slice(-1).flatMap(({ then, else: otherwise }) => [then, otherwise]).filter((arm) => arm !== null && arm !== shape.arm);
-  const around = BASE + lengthOf(facts, light.flatMap((arm) => arm ?? [])) + shape.before.flat().reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0) - again;
+  const { body } = facts.function;
+  const moved = continuation(shape);
+  const tailStmts = shape.tail.flat();
+  const tail = compiledLength(facts, tailStmts);
+  const work = compiledLength(facts, shape.heavy);
+  const again = compiledLength(facts, slice.statements);
+  const whole = body === null ? work + tail : compiledLength(facts, [body]);
   const itemBytes = index.item === 'unsigned' ? 4 : 8;
   const carriedBytes = slice.carried.reduce((sum, { decl }) => sum + bytesOf(carriedType(decl.type) ?? 'int'), 0);
-  const pass = order === 'keep' ? SELECT_PASS : COUNTER_PASS;
-  const work = heavy - tail;
-  const at = (p: number): { before: number; after: number } => {
-    const warps = 1 - (1 - p) ** 32;
-    return {
-      before: around + warps * work + tail,
-      after: around + pass + (1 - p) * tail + p * SCATTER * (heavy + again + (2 * itemBytes + 2 * carriedBytes) / 4),
-    };
+  const terms: Terms = {
+    around: Math.max(0, whole - work - tail), tail, again, itemBytes, carriedBytes,
+    outside: body === null ? 0 : movedBytes(trafficOf(facts, [body], moved)),
+    inside: trafficOf(facts, [...slice.statements, ...moved]),
+    pass: order === 'keep' ? SELECT : COUNTER,
   };
-  const usual = at(USUAL);
-  const half = at(0.5);
-  const ratio = usual.before / usual.after;
-  const other = half.before / half.after;
-  const breakEven = lengthAt(at, work);
-  const pays = ratio > 1.03;
-  const share = shareAt(at);
-  const traffic = Math.round((order === 'keep' ? 3 : 0) + USUAL * (2 * itemBytes + 2 * carriedBytes));
+  const { share, origin } = activeShare(context, shape.branch, isThen(plan), USUAL);
+  const gain: Gain = (p, length) => beforeAt(terms, p, length) / afterAt(terms, p, length);
+  const ratio = gain(share, work);
+  const other = gain(0.5, work);
+  const enough = lengthFor(gain, share);
+  const pays = ratio >= WORTH;
+  const traffic = Math.round(terms.pass.bytes + share * (2 * itemBytes + 2 * carriedBytes));
+  const heaviest = `${percentOf(share)} heavy threads (${origin})`;
+  const size = sizeText(terms, share, work);
   return {
     speedup: round(ratio), low: round(Math.min(ratio, other)), high: round(Math.max(ratio, other)),
-    instructionsBefore: Math.round(usual.before), instructionsAfter: Math.round(usual.after), traffic,
-    breakEven: `the heavy part costs about ${Math.round(work)} instructions; at 3% of the threads it pays from about ${breakEven}${share === null ? '' : `, at this length up to ${Math.round(share * 100)}% of the threads`}`,
+    instructionsBefore: Math.round(terms.around + someLane(share) * work + tail), instructionsAfter: Math.round(terms.around + terms.pass.issued + (1 - share) * tail + share * (work + tail + again)), traffic,
+    breakEven: `${breakEvenText(gain, share, origin, work)}; ${size}`,
     provider: shape.heavy[0] === undefined ? 'static' : facts.cost(shape.heavy[0]).provider,
     pays,
     reason: pays
-      ? `heavy threads come together in full warps; a list of ${itemBytes} bytes an item, ${carriedBytes === 0 ? 'nothing carried' : `${carriedBytes} bytes carried`}${order === 'keep' ? ', one byte a thread for the marks' : ''}; nothing is gained where heavy threads are neighbours already, nor in launches of few threads: allocations and the second launch cost some 10 µs`
-      : `the heavy part is too light: the pass over all threads costs more than about ${Math.round(work)} instructions in some lanes`,
+      ? `${heaviest} come together in full warps; a list of ${itemBytes} bytes an item, ${carriedBytes === 0 ? 'nothing carried' : `${carriedBytes} bytes carried`}${order === 'keep' ? ', one byte a thread for the marks' : ''}; ${size}; nothing is gained where heavy threads are neighbours already`
+      : `the heavy part is too light: with ${heaviest} the pass over all threads, a second launch and the list cost more than the ${Math.round(work)} instructions that it saves some warps${enough === null ? '' : `; it would take about ${enough}`}`,
   };
 }
 
-/** Instructions of statements, their loops unrolled as the compiler does. */
-function lengthOf(facts: FunctionFacts, stmts: readonly Stmt[]): number {
-  const cost = stmts.reduce((sum, stmt) => sum + facts.cost(stmt).instructions, 0);
-  let iterations = 0;
-  const visit = (node: Node, times: number): void => {
-    const loop = node.kind === 'for' || node.kind === 'while' || node.kind === 'do' || node.kind === 'range-for';
-    const trips = loop ? facts.trips(node) : null;
-    const inside = trips === null ? times : times * Math.max(1, trips.count);
-    // The cost of short loops is that of their unrolled bodies already.
-    if (trips !== null && (trips.origin !== 'constant' || trips.count > SHORT)) iterations += inside;
-    forEachChild(node, (child) => visit(child, inside));
-  };
-  for (const stmt of stmts) visit(stmt, 1);
-  return Math.max(cost / 3, cost - UNROLLED * iterations);
+function beforeAt({ around, tail, outside, inside }: Terms, p: number, length: number, threads = NOMINAL_THREADS): number {
+  return launchSlots(threads) + memorySlots(outside + movedBytes(inside, p)) + around + someLane(p) * length + tail + tailSlots(length, threads);
 }
 
-/** Length of the heavy part from which it pays at the usual share. */
-function lengthAt(at: (p: number) => { before: number; after: number }, work: number): string {
-  const { before, after } = at(USUAL);
-  const warps = 1 - (1 - USUAL) ** 32;
-  // before − after grows with the length by `warps − p·SCATTER` an instruction.
-  const missing = (after - before) / (warps - USUAL * SCATTER);
-  return `${Math.max(1, Math.ceil(work + missing))}`;
+/** Without the second launch and the temporaries, whose time does not grow with the threads. */
+function workAt({ around, tail, outside, inside, again, itemBytes, carriedBytes, pass }: Terms, p: number, length: number, threads: number): number {
+  const list = { dense: 2 * p * (itemBytes + carriedBytes), scattered: 0 };
+  return launchSlots(threads) + memorySlots(outside + pass.bytes + movedBytes(list) + movedBytes(inside, p)) + around + pass.issued + (1 - p) * tail
+    + p * (length + tail + again) + tailSlots(length, threads);
 }
 
-/** Largest share of heavy threads at which it still pays; null if at none. */
-function shareAt(at: (p: number) => { before: number; after: number }): number | null {
-  let best: number | null = null;
-  for (let percent = 1; percent <= 100; percent++) {
-    const { before, after } = at(percent / 100);
-    if (before > after) best = percent / 100;
-  }
-  return best;
+function afterAt(terms: Terms, p: number, length: number, threads = NOMINAL_THREADS): number {
+  return workAt(terms, p, length, threads) + passSlots(terms.pass.launches, terms.pass.temporaries, threads);
+}
+
+/** The number of threads from which the pass is paid for. */
+function sizeText(terms: Terms, p: number, length: number): string {
+  const saved = beforeAt(terms, p, length) - workAt(terms, p, length, NOMINAL_THREADS);
+  const threads = threadsFor(passTime(terms.pass.launches, terms.pass.temporaries), saved);
+  if (threads === null) return 'no launch is large enough for it';
+  const least = threads < 1e6 ? `${Math.ceil(threads / 1000)} thousand` : `${(threads / 1e6).toFixed(1)} million`;
+  return `it takes a launch of about ${least} threads or more (4 Mi are assumed)`;
+}
+
+function isThen({ shape }: GridPlan): boolean {
+  return shape.arm === shape.branch.then;
 }
 
 function bytesOf(type: string): number {

@@ -1,4 +1,4 @@
-// apply: split
+// apply: split --even-if-it-loses
 // A mode that follows links, in a kernel whose other mode keeps 80 values in registers.
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// apply: split
+// apply: split --even-if-it-loses
 // An eighth of the blocks keeps 80 values in registers, the others follow links.
 #include <algorithm>
 #include <cstdio>
