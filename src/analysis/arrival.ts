@@ -29,6 +29,7 @@ import type { Control } from './control-flow.js';
 import { defUseOf } from './def-use-builder.js';
 import type { FunctionFacts, Loop, Scope, Verdict } from './facts.js';
 import { joinScope } from './facts.js';
+import { isOverArray } from './implicit-calls.js';
 import { structureOf } from './structure.js';
 import type { CallExpr, Expr } from '../syntax/tree.js';
 
@@ -176,7 +177,7 @@ class Sets implements ArrivalSets {
     const flow = control.loop;
     if (flow === null) return [this.partition({ kind: 'skip', by: 'loop', at: control.node, scope: 'lane', known: false })];
     const found: Partition[] = [];
-    const own = flow.condition === null ? null : this.scopeOf(flow.condition);
+    const own = flow.condition === null || isOverArray(flow.loop) ? null : this.scopeOf(flow.condition);
     if (own !== null && flow.condition !== null && (own.scope === 'lane' || own.scope === 'warp')) {
       const rounds = equalRounds(flow.loop, this.facts);
       if (rounds.equal !== 'block' && !(rounds.equal === 'warp' && own.scope === 'warp')) {
@@ -223,7 +224,7 @@ class Sets implements ArrivalSets {
         const flow = control.loop;
         if (flow === null) return { scope: 'lane', known: false };
         let result: { scope: Scope; known: boolean } = { scope: 'constant', known: true };
-        if (flow.condition !== null && equalRounds(flow.loop, this.facts).equal !== 'block') result = this.noted(flow.condition, conditions);
+        if (flow.condition !== null && !isOverArray(flow.loop) && equalRounds(flow.loop, this.facts).equal !== 'block') result = this.noted(flow.condition, conditions);
         // Breaks are looked at one level deep: those of a loop lie inside it.
         for (const inner of flow.breaks) {
           if (inner === control || inner.kind !== 'branch' || inner.condition === null) continue;

@@ -12,6 +12,7 @@
 import { forEachChild, strip, type Node } from './children.js';
 import { builtin } from '../cuda/builtins.js';
 import { rootOf } from './lvalues.js';
+import type { Loop } from './facts.js';
 import type { CallExpr, Expr, FunctionDecl, RangeForStmt, RecordDecl, Type } from '../syntax/tree.js';
 
 /** What converting an object of a record may run. */
@@ -137,6 +138,11 @@ function computes(node: Node): boolean {
 export function conversionCall(object: Expr, functions: readonly FunctionDecl[]): CallExpr {
   const callee = { kind: 'method', name: functions[0]?.name ?? 'operator', object, arrow: false, candidates: functions } as const;
   return { kind: 'call', span: object.span, type: functions[0]?.returns ?? object.type, callee, calleeSpan: object.span, arguments: [], templateArguments: null };
+}
+
+/** A range-for over an array runs equally often for every thread, whatever its elements are. */
+export function isOverArray(loop: Loop): loop is RangeForStmt {
+  return loop.kind === 'range-for' && strip(loop.range).type.kind === 'array';
 }
 
 /** Does a range-for call functions: iterators of an object, conversions or copies of its elements? Over an array of numbers it does not. */

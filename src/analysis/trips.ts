@@ -6,7 +6,7 @@
  *
  * Not handled: bounds in memory, and loops whose counter is stepped in several places.
  */
-import type { Expr, RefExpr, Stmt } from '../syntax/tree.js';
+import type { Expr, RangeForStmt, RefExpr, Stmt } from '../syntax/tree.js';
 import { annotationValue } from './annotations.js';
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
@@ -65,8 +65,16 @@ function leavesEarly(node: Stmt, own: boolean): boolean {
   }
 }
 
+/** The elements of an array of constant length. */
+function elementsOf(loop: RangeForStmt, env: Env): number | null {
+  const { type } = strip(loop.range);
+  const length = type.kind !== 'array' || type.length === null ? null : constantOf(type.length, env);
+  return length === null ? null : Number(length);
+}
+
 function counted(loop: Loop, env: Env): number | null {
-  if (loop.kind === 'range-for' || loop.condition === null) return null;
+  if (loop.kind === 'range-for') return elementsOf(loop, env);
+  if (loop.condition === null) return null;
   if (loop.kind === 'do') return isFalse(loop.condition) ? 1 : null;
   for (const candidate of comparedVariables(loop.condition)) {
     const step = onlyStep(candidate.variable, loop, env);

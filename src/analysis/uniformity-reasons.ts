@@ -10,6 +10,7 @@ import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Control } from './control-flow.js';
 import type { Value } from './def-use.js';
 import type { Reason, Scope } from './facts.js';
+import { isOverArray } from './implicit-calls.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { DATA_BIT, isLane, LANE, scopeOf, SCOPE_BITS, UNKNOWN_BIT } from './taint.js';
 import { solvedCallees } from './uniformity-calls.js';
@@ -349,7 +350,7 @@ export class Explainer {
       case 'loop': {
         const flow = control.loop;
         if (flow === null) return;
-        if (flow.condition !== null && this.is(flow.condition)) { this.say(flow.condition, this.verdict(this.text(flow.condition), 'decides how often the loop runs')); this.inner(flow.condition); }
+        if (flow.condition !== null && !isOverArray(flow.loop) && this.is(flow.condition)) { this.say(flow.condition, this.verdict(this.text(flow.condition), 'decides how often the loop runs')); this.inner(flow.condition); }
         else this.controls([...flow.breaks, ...flow.leaves]);
       }
     }

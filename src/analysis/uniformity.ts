@@ -21,7 +21,7 @@ import type { Control, LoopFlow } from './control-flow.js';
 import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Variable } from './facts.js';
-import { callsIterators } from './implicit-calls.js';
+import { callsIterators, isOverArray } from './implicit-calls.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
@@ -140,7 +140,8 @@ export class Uniformity {
         if (flow === null) return UNKNOWN;
         // What a range counts by is told by its iterators.
         const ranged = flow.loop.kind === 'range-for' && callsIterators(flow.loop) ? UNKNOWN : CONSTANT;
-        const exit = ranged | (flow.condition === null ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL) | this.joinOwn(flow.breaks) | this.everything;
+        const test = flow.condition === null || isOverArray(flow.loop) ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL;
+        const exit = ranged | test | this.joinOwn(flow.breaks) | this.everything;
         if (this.exits.get(flow) !== exit) { this.exits.set(flow, exit); this.revision++; }
         return exit | this.joinOwn(flow.leaves);
       }
