@@ -61,7 +61,7 @@ export const split: Transform<SplitShape> = {
     if (sharp) {
         float w[64];
         for (int k = 0; k < 64; ++k)
-            w[k] = x[(i + k) % n];
+            w[k] = x[min(i + k, n - 1)];
         float sum = 0.f;
         for (int k = 0; k < 64; ++k)
             sum += w[k] * w[63 - k];
@@ -79,7 +79,7 @@ void run(const float *x, float *y, int n, bool sharp) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float w[64];
     for (int k = 0; k < 64; ++k)
-        w[k] = x[(i + k) % n];
+        w[k] = x[min(i + k, n - 1)];
     float sum = 0.f;
     for (int k = 0; k < 64; ++k)
         sum += w[k] * w[63 - k];
