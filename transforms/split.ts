@@ -25,16 +25,18 @@
  *         else
  *             scale_no_weighted<<<(n + 255) / 256, 256>>>(x, n);
  *
- * A role by block number becomes two launches, each of the blocks that have the role. Treated means: the kernel's name starts no block any
- * more, and no branch on the condition is left in the two.
+ * A role by block number becomes two launches, each of the blocks that have the role. Interior and border of an index space become the blocks that
+ * lie inside whole, which run one arm, and the others, which run the original with its test. Treated means: the kernel's name starts no block any
+ * more, and no branch on the condition is left in the two (for edges: in the one for the interior).
  */
 import { excerpt } from './lib/obligation.js';
 import { keepsOriginal } from './lib/launch-sites.js';
 import type { Edit, Site, Transform, TransformContext } from './lib/types.js';
-import { launchCondition } from './split/condition.js';
+import { launchCondition, type LaunchCondition } from './split/condition.js';
 import { estimateSplit } from './split/estimate.js';
 import { splitShape, type SplitShape } from './split/legal.js';
-import { branchesOf, type SplitBranch } from './split/shape.js';
+import { twoSided } from './split/interior.js';
+import { branchesOf, works, type SplitBranch } from './split/shape.js';
 
 function siteOf(context: TransformContext, shape: SplitShape): Site<SplitShape> {
   const { source } = context.unit;
@@ -45,14 +47,15 @@ function siteOf(context: TransformContext, shape: SplitShape): Site<SplitShape> 
   };
 }
 
-/** Worth an answer: the launch knows the condition, or the kernel ends in the branch. */
-function isSite(branch: SplitBranch, known: boolean): boolean {
-  return known || branch.last;
+/** Worth an answer: the launch knows the condition, or the kernel ends in the branch. A guard without a second arm is one only between two edges. */
+function isSite(branch: SplitBranch, condition: LaunchCondition): boolean {
+  if (branch.form !== 'alone') return condition.kind !== 'not-known' || branch.last;
+  return condition.kind === 'interior' && twoSided(condition).length > 0 && (works(branch.stmt.then) || !condition.thenInside);
 }
 
 export const split: Transform<SplitShape> = {
   name: 'split',
-  summary: 'make two kernels of one whose branch the host decides, by an argument or by the number of the block',
+  summary: 'make two kernels of one whose branch the host decides, by an argument, the number of the block or the edges of an index space',
   variants: [],
   obligationIds: ['condition-known-at-launch', 'all-launches-visible', 'launches-rewritable', 'populations-independent', 'grid-exact'],
   example: {
@@ -105,7 +108,7 @@ void run(const float *x, float *y, int n, bool sharp) {
     if (kernel.body === null || !kernel.qualifiers.global) return [];
     return branchesOf(kernel).flatMap((branch) => {
       const condition = launchCondition(context.facts, branch.stmt.condition);
-      return isSite(branch, condition.kind !== 'not-known') ? [siteOf(context, splitShape(context, branch, condition))] : [];
+      return isSite(branch, condition) ? [siteOf(context, splitShape(context, branch, condition))] : [];
     });
   },
 

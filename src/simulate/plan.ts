@@ -1,7 +1,7 @@
 /**
  * Executes a launch plan in place of the kernel it replaces: several kernels in order on one memory, with temporaries, fills, and
- * the library passes select, scan and radix sort done directly. Expressions see the parameters of the original kernel by name, the
- * temporaries, and `gridDim`/`blockDim` (`grid`, `block`) of the original launch.
+ * the library passes select, scan and radix sort done directly. Expressions see the parameters of the original kernel by name (those of its
+ * template too, where they are integers), the temporaries, and `gridDim`/`blockDim` (`grid`, `block`) of the original launch.
  */
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import { RunAborted } from './faults.js';
@@ -61,7 +61,7 @@ export interface PlanOptions extends SimulationOptions {
   readonly oneBlock?: boolean;
 }
 
-interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape }
+interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape; readonly environment: Env }
 
 export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: PlanOptions = {}): SimulationResult {
   const D = newMachine(original, inputs, options);
@@ -72,7 +72,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
     const made = new Map<string, Buffer>();
     // Variables of the original first, so that they lie where they lay.
     prepareGlobals(D, original.compiled.globals, usage, o, made);
-    const state: State = { D, values: new Map(params.values), launch };
+    const state: State = { D, values: new Map(params.values), launch, environment: kernels.environment };
     for (const step of plan.steps) {
       if (step.kind === 'value') { state.values.set(step.name, hostValue(state, step)); continue; }
       if (step.kind !== 'kernel') { hostStep(state, step); continue; }
@@ -113,7 +113,11 @@ function lookup(state: State, name: string): HostValue | null {
     return i < 0 ? null : { kind: 'number', value: shaped[i] ?? 1, floating: false };
   }
   const v = state.values.get(name) ?? field(state, name);
-  if (v === undefined) return null;
+  if (v === undefined) {
+    // A template parameter that is a number.
+    const given = state.environment.values.get(name);
+    return given?.kind === 'integer' ? { kind: 'number', value: Number(given.value), floating: false } : null;
+  }
   if (v.type.k === 'pointer') return { kind: 'pointer', address: Number(v.value), size: sizeOf(v.type.to) };
   if (v.type.k === 'scalar') return { kind: 'number', value: Number(v.value), floating: isFloating(v.type.s) };
   return { kind: 'pointer', address: Number(v.value), size: 1 }; // a struct by value: its copy

@@ -75,6 +75,7 @@ export class SiteWriter {
     this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
     this.#unit = styleOf(site.unit.source, site.function).unit;
     this.#bindConfiguration();
+    this.#bindTemplate();
     this.#bindParameters();
     this.#write();
   }
@@ -172,6 +173,18 @@ export class SiteWriter {
       if (argument === undefined) throw new InTheWay('launched with default arguments left out');
       const passed = kernels.filter((step) => step.arguments.some((text) => text.trim() === parameter.name)).length;
       this.#bindParameter(parameter, argument, computed.has(parameter.name), passed, kernels.length);
+    }
+  }
+
+  /** Template parameters that the plan computes with: what the launch gives for them. */
+  #bindTemplate(): void {
+    const computed = new Set(hostTexts({ steps: this.#steps }).flatMap(namesIn).map((name) => name.base));
+    for (const parameter of this.found.kernel.template ?? []) {
+      if (!computed.has(parameter.name)) continue;
+      const given = this.site.launch.templateArguments?.[parameter.index];
+      if (given?.kind !== 'value' || parameter.type === null || !isArithmetic(parameter.type)) throw new InTheWay(`its template argument ${parameter.name} does not stand there`);
+      const text = this.textOf(given.value.span);
+      this.#bound.set(parameter.name, text === parameter.name ? text : this.local(typeText(parameter.type), parameter.name, text));
     }
   }
 

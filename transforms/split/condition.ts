@@ -1,11 +1,12 @@
 /**
- * When the two arms of a branch are two populations that the launch can tell apart: by a value that the host passes, or by the number of
- * the block.
+ * When the two arms of a branch are two populations that the launch can tell apart: by a value that the host passes, by the number of
+ * the block, or by the edges of the index space.
  */
 import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, Expr, ParameterDecl } from '../../src/syntax/tree.js';
 import { arithmeticType } from '../../src/syntax/types.js';
+import { interiorOf, type Interior } from './interior.js';
 import { blockIndexOf, hostText, type HostText, type NotOnHost } from './host-text.js';
 
 export type Axis = 'x' | 'y' | 'z';
@@ -25,13 +26,20 @@ export type LaunchCondition =
     readonly start: Expr | 'one' | null;
     readonly parameters: ReadonlySet<ParameterDecl>;
   }
+  /** All threads of the blocks in a rectangle take one arm. */
+  | Interior
   | { readonly kind: 'not-known'; readonly problem: NotOnHost };
 
 export function launchCondition(facts: FunctionFacts, condition: Expr): LaunchCondition {
   const role = roleOf(facts, condition, false);
-  if (role !== null) return role;
+  if (role !== null && role.kind !== 'not-known') return role;
   const rendered = hostText(facts, condition);
-  if ('problem' in rendered) return { kind: 'not-known', problem: rendered.problem };
+  if (role !== null || 'problem' in rendered) {
+    const problem = role?.kind === 'not-known' ? role.problem : 'problem' in rendered ? rendered.problem : null;
+    const interior = interiorOf(facts, condition);
+    if ('kind' in interior) return interior;
+    return { kind: 'not-known', problem: problem === null || (interior.problem.sort !== 'unknown' && (problem.sort === 'thread' || problem.sort === 'block')) ? interior.problem : problem };
+  }
   const { text, parameters } = rendered.host;
   if (parameters.size === 0 && !/\b(gridDim|blockDim)\b/.test(text)) {
     return { kind: 'not-known', problem: { sort: 'compile-time', why: 'it is decided when the kernel is compiled', expr: condition } };

@@ -6,12 +6,13 @@ import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { CoordinateExpr, DeclareStmt, Expr, FunctionDecl, ParameterDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
-import { parameterList, type NewKernel, type NewParameter } from '../lib/launch-follow.js';
+import type { NewKernel, NewParameter } from '../lib/launch-follow.js';
 import { sameExpr } from '../lib/equality.js';
 import { spelledIn } from '../lib/launch-mentions.js';
-import { copyText, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, endsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { textOf, type Replacement } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
 import type { LaunchCondition } from './condition.js';
+import { definitionText } from './definition.js';
 import type { SplitBranch } from './shape.js';
 
 export interface Population {
@@ -31,20 +32,12 @@ export interface Division {
   readonly names: readonly string[];
 }
 
-type Known = Exclude<LaunchCondition, { kind: 'not-known' }>;
+type Known = Exclude<LaunchCondition, { kind: 'not-known' | 'interior' }>;
 
 /** Everything that a split writes in the kernel's file, and the plan for its launches. */
 export function divide(context: TransformContext, branch: SplitBranch, condition: Known): Division {
   const names = kernelNames(context, branch, condition);
-  const taken = new Set<string>();
-  const fresh = (base: string): string => {
-    for (let n = 1; ; n++) {
-      const name = n === 1 ? base : `${base}${n}`;
-      if (taken.has(name) || spelledIn(context.unit.source, context.facts.function.span, name) || context.unit.macros.has(name)) continue;
-      taken.add(name);
-      return name;
-    }
-  };
+  const fresh = freshInKernel(context);
   const first = condition.kind === 'role' ? fresh('first') : null;
   const blocks = condition.kind === 'role' ? fresh('blocks') : null;
   const make = (arm: 'then' | 'else'): Population => population(context, branch, condition, arm, names[arm], first, blocks);
@@ -53,16 +46,31 @@ export function divide(context: TransformContext, branch: SplitBranch, condition
 }
 
 function kernelNames(context: TransformContext, branch: SplitBranch, condition: Known): { readonly then: string; readonly else: string } {
-  const { function: kernel, program } = context.facts;
-  const taken = (name: string): boolean => [...program.units.values()].some((unit) => unit.source.text.includes(name) && spelledIn(unit.source, { start: 0, end: unit.source.text.length }, name));
-  const fresh = (base: string): string => {
+  const { function: kernel } = context.facts;
+  const words = wordsOf(branch, condition);
+  return { then: freshKernelName(context, `${kernel.name}_${words[0]}`), else: freshKernelName(context, `${kernel.name}_${words[1]}`) };
+}
+
+/** Names that stand nowhere in the kernel, each given once. */
+export function freshInKernel(context: TransformContext): (base: string) => string {
+  const taken = new Set<string>();
+  return (base) => {
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}${n}`;
-      if (!taken(name)) return name;
+      if (taken.has(name) || spelledIn(context.unit.source, context.facts.function.span, name) || context.unit.macros.has(name)) continue;
+      taken.add(name);
+      return name;
     }
   };
-  const words = wordsOf(branch, condition);
-  return { then: fresh(`${kernel.name}_${words[0]}`), else: fresh(`${kernel.name}_${words[1]}`) };
+}
+
+/** A name that stands nowhere in the program. */
+export function freshKernelName({ facts: { program } }: TransformContext, base: string): string {
+  const taken = (name: string): boolean => [...program.units.values()].some((unit) => unit.source.text.includes(name) && spelledIn(unit.source, { start: 0, end: unit.source.text.length }, name));
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base}${n}`;
+    if (!taken(name)) return name;
+  }
 }
 
 /** What the populations are called after. */
@@ -151,7 +159,7 @@ function countedFromStart(facts: FunctionFacts, start: Expr | 'one' | null, coor
 }
 
 /** True if what stands around a coordinate would take a part of a sum that is put in its place. */
-function bindsTighter(facts: FunctionFacts, coordinate: CoordinateExpr): boolean {
+export function bindsTighter(facts: FunctionFacts, coordinate: CoordinateExpr): boolean {
   const parent = facts.parent(coordinate);
   if (parent === null) return true;
   switch (parent.kind) {
@@ -163,7 +171,7 @@ function bindsTighter(facts: FunctionFacts, coordinate: CoordinateExpr): boolean
 }
 
 /** Innermost statements that the kernel of this arm consists of. */
-function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: 'then' | 'else'): readonly Stmt[] {
+export function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: 'then' | 'else'): readonly Stmt[] {
   const { stmt } = branch;
   const out: Stmt[] = [];
   const visit = (node: Stmt): void => {
@@ -186,7 +194,7 @@ function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: 'then' |
 }
 
 /** Declarations outside the branch whose variables nothing that is kept uses, and whose initialisers only compute. */
-function unneeded(facts: FunctionFacts, source: SourceFile, branch: SplitBranch, kept: readonly Stmt[]): ReadonlySet<Stmt> {
+export function unneeded(facts: FunctionFacts, source: SourceFile, branch: SplitBranch, kept: readonly Stmt[]): ReadonlySet<Stmt> {
   const dropped = new Set<Stmt>();
   const candidates = kept.filter((stmt): stmt is DeclareStmt => stmt.kind === 'declare' && stmt.types.length === 0).reverse();
   for (let changed = true; changed; ) {
@@ -224,7 +232,7 @@ function droppable(facts: FunctionFacts, variable: VariableDecl): boolean {
 }
 
 /** By the tree, which sees through macros, and by the text, which shows operands of `sizeof` and lengths of arrays. */
-function usedIn(source: SourceFile, statements: readonly Stmt[], dropped: ReadonlySet<Stmt>, decl: VariableDecl | ParameterDecl, gone: readonly Span[] = []): boolean {
+export function usedIn(source: SourceFile, statements: readonly Stmt[], dropped: ReadonlySet<Stmt>, decl: VariableDecl | ParameterDecl, gone: readonly Span[] = []): boolean {
   return statements.some((stmt) => !dropped.has(stmt) && (spelledIn(source, stmt.span, decl.name, gone) || refersTo(stmt, decl, gone)));
 }
 
@@ -247,121 +255,4 @@ export function coordinatesIn(statements: readonly Stmt[]): readonly CoordinateE
     });
   }
   return found;
-}
-
-// ----------------------------------------------------------------------------------------------------------------- text
-
-function definitionText(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', made: NewKernel, dropped: ReadonlySet<Stmt>, coordinates: readonly Replacement[]): string {
-  const { facts, unit } = context;
-  const { source } = unit;
-  const { function: kernel } = facts;
-  const { body } = kernel;
-  if (body === null) return '';
-  const replacements: Replacement[] = [...dropped].map((stmt) => ({ span: lineSpan(source, extentOf(source, stmt)), text: '' }));
-  replacements.push(...branchReplacement(context, branch, arm, coordinates));
-  const covered = replacements.map((replacement) => replacement.span);
-  for (const coordinate of coordinates) if (!covered.some((span) => span.start <= coordinate.span.start && coordinate.span.end <= span.end)) replacements.push(coordinate);
-  return headOf(context, made) + copyText(source, { start: body.span.start, end: body.span.end }, { from: '', to: '' }, replacements);
-}
-
-/** Qualifiers, template head and name as they are, the parameters in one line where they stood in one or fit. */
-function headOf({ facts, unit }: TransformContext, made: NewKernel): string {
-  const { source } = unit;
-  const { function: kernel } = facts;
-  const list = parameterList(unit, kernel);
-  const { body } = kernel;
-  if (list === null || body === null) throw new Error('internal: a kernel without a list of parameters');
-  const before = textOf(source, { start: kernel.headSpan.start, end: kernel.nameSpan.start }) + made.name;
-  const texts = made.parameters.map((parameter) => (parameter.kind === 'new' ? parameter.text : textOf(source, kernel.parameters[parameter.index]?.span ?? list).replaceAll(/\s*\n\s*/g, ' ')));
-  const column = before.length - (before.lastIndexOf('\n') + 1) + 1;
-  const wrapped = textOf(source, list).includes('\n');
-  const lines: string[] = [];
-  for (const text of texts) {
-    const last = lines.at(-1);
-    if (last === undefined || (wrapped && column + last.length + text.length + 2 > 110)) lines.push(text);
-    else lines[lines.length - 1] = `${last}, ${text}`;
-  }
-  return `${before}(${lines.join(`,\n${' '.repeat(column)}`)})${textOf(source, { start: list.end, end: body.span.start })}`;
-}
-
-/** Whole lines, so that no empty line is left. */
-function lineSpan(source: SourceFile, span: Span): Span {
-  if (!startsLine(source, span.start) || !endsLine(source, span.end)) return span;
-  return { start: lineStartOf(source, span.start), end: lineEndOf(source, span.end) };
-}
-
-function branchReplacement(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', coordinates: readonly Replacement[]): readonly Replacement[] {
-  const { source } = context.unit;
-  const { stmt, list } = branch;
-  const whole = extentOf(source, stmt);
-  if (branch.form === 'return') {
-    if (arm === 'else') return [{ span: lineSpan(source, whole), text: '' }];
-    const end = list === null ? whole.end : endOfStatements(source, list);
-    return [{ span: { start: stmt.span.start, end }, text: armText(context, branch, stmt.then, coordinates, true) }];
-  }
-  // A comment behind the branch belongs to its last arm.
-  return [{ span: { start: stmt.span.start, end: whole.end }, text: armText(context, branch, arm === 'then' ? stmt.then : stmt.else ?? stmt.then, coordinates, false) }];
-}
-
-/** Behind the last statement of a block, comments on its line included. */
-function endOfStatements(source: SourceFile, list: Extract<Stmt, { kind: 'compound' }>): number {
-  const last = list.body.at(-1);
-  return last === undefined ? list.span.end - 1 : extentOf(source, last).end;
-}
-
-/** An arm in the place of the branch: its statements, or a block where its names would meet others. */
-function armText(context: TransformContext, branch: SplitBranch, arm: Stmt, coordinates: readonly Replacement[], dropReturn: boolean): string {
-  const { source } = context.unit;
-  const { stmt, list } = branch;
-  const inside = coordinates.filter((replacement) => arm.span.start <= replacement.span.start && replacement.span.end <= arm.span.end);
-  const to = indentAt(source, stmt.span.start);
-  if (arm.kind !== 'compound') {
-    return copyText(source, extentOf(source, arm), shiftOf(source, arm, to), inside);
-  }
-  const last = arm.body.at(-1);
-  const statements = dropReturn && last?.kind === 'return' ? arm.body.slice(0, -1) : arm.body;
-  const [head] = statements;
-  const tail = statements.at(-1);
-  if (head === undefined || tail === undefined) return list === null ? ';' : '';
-  if (list === null || meets(context, branch, arm)) {
-    const replaced = dropReturn && last !== undefined && last.kind === 'return' ? [...inside, { span: lineSpan(source, extentOf(source, last)), text: '' }] : inside;
-    return copyText(source, arm.span, { from: indentAt(source, arm.span.end - 1), to }, replaced);
-  }
-  // From the first line behind the brace, comments before the first statement included.
-  const open = arm.span.start + 1;
-  const from = endsLine(source, open) ? firstText(source, lineEndOf(source, open), head.span.start) : firstText(source, open, head.span.start);
-  const end = dropReturn && last?.kind === 'return' ? extentOf(source, tail).end : lastText(source, extentOf(source, tail).end, arm.span.end - 1);
-  return copyText(source, { start: from, end }, shiftOf(source, head, to), inside);
-}
-
-function firstText(source: SourceFile, from: number, limit: number): number {
-  let at = from;
-  while (at < limit && /\s/.test(source.text[at] ?? '')) at++;
-  return at;
-}
-
-/** Comments behind the last statement belong to the arm. */
-function lastText(source: SourceFile, from: number, limit: number): number {
-  const rest = source.text.slice(from, limit);
-  return from + rest.trimEnd().length;
-}
-
-function shiftOf(source: SourceFile, stmt: Stmt, to: string): Shift {
-  const from = indentAt(source, stmt.span.start);
-  return startsLine(source, stmt.span.start) ? { from, to } : { from: to, to };
-}
-
-/** A name declared in the arm is declared beside it too. */
-function meets(context: TransformContext, branch: SplitBranch, arm: Extract<Stmt, { kind: 'compound' }>): boolean {
-  const own = new Set(arm.body.flatMap((stmt) => (stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types].map((decl) => decl.name) : [])));
-  if (arm.body.some((stmt) => stmt.kind === 'macro-statement' || stmt.kind === 'opaque' || stmt.kind === 'preprocessor')) return true;
-  if (own.size === 0) return false;
-  const { function: kernel, unit } = context.facts;
-  const outsideText = (name: string): boolean => {
-    const { body } = kernel;
-    if (body === null) return true;
-    return kernel.parameters.some((parameter) => parameter.name === name)
-      || spelledIn(unit.source, { start: body.span.start, end: branch.stmt.span.start }, name) || spelledIn(unit.source, { start: branch.stmt.span.end, end: body.span.end }, name);
-  };
-  return [...own].some(outsideText);
 }

@@ -21,14 +21,19 @@ export interface NotOnHost {
   readonly why: string;
   readonly expr: Expr;
   /** Only a compiler decides it: constants and template parameters. */
-  readonly sort: 'data' | 'thread' | 'block' | 'compile-time' | 'changes' | 'arithmetic' | 'type' | 'unknown';
+  readonly sort: 'data' | 'thread' | 'block' | 'edge' | 'compile-time' | 'changes' | 'arithmetic' | 'type' | 'unknown';
 }
 
 export type Rendered = { readonly host: HostText } | { readonly problem: NotOnHost };
 
+export interface HostOptions {
+  /** Template parameters that are integers stand by their names: each launch says what they are. */
+  readonly templates?: boolean;
+}
+
 /** Text for the host, or the first thing that it cannot know. */
-export function hostText(facts: FunctionFacts, expr: Expr): Rendered {
-  const writer = new Writer(facts);
+export function hostText(facts: FunctionFacts, expr: Expr, options: HostOptions = {}): Rendered {
+  const writer = new Writer(facts, options);
   try {
     const { text, level } = writer.write(expr, 0);
     return { host: { text, primary: level === PRIMARY, parameters: writer.parameters } };
@@ -62,7 +67,7 @@ function holdsBlockIndex(type: Type): boolean {
   return type.kind === 'int' && type.bits >= 32;
 }
 
-class Stop extends Error {
+export class Stop extends Error {
   constructor(readonly problem: NotOnHost) {
     super(problem.why);
   }
@@ -81,7 +86,7 @@ const LEVELS: Readonly<Record<BinaryOperator, number>> = {
 class Writer {
   readonly parameters = new Set<ParameterDecl>();
 
-  constructor(private readonly facts: FunctionFacts) {}
+  constructor(private readonly facts: FunctionFacts, private readonly options: HostOptions) {}
 
   write(expr: Expr, depth: number): Piece {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
@@ -144,7 +149,11 @@ class Writer {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
     const { decl } = expr;
     if (decl === null) throw stop('unknown', `nothing visible declares ${expr.name}`);
-    if (decl.kind === 'template-parameter') throw stop('compile-time', `${expr.name} is a template parameter`);
+    if (decl.kind === 'template-parameter') {
+      const own = this.options.templates === true && this.facts.function.template?.includes(decl) === true;
+      if (own && decl.sort === 'value' && !decl.pack && decl.type !== null && decl.type.kind === 'int' && expr.type.kind === 'int') return { text: decl.name, level: PRIMARY };
+      throw stop('compile-time', `${expr.name} is a template parameter`);
+    }
     if (decl.kind === 'parameter') {
       if (decl.type.kind !== 'pointer' && arithmeticName(decl.type) === null && decl.type.kind !== 'enum') throw stop('type', `the type of ${decl.name} is not a number`);
       this.#parameter(decl, expr);

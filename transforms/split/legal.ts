@@ -7,9 +7,10 @@ import { contractionStable, copyHazards, excerpt, lineOf, noDirectiveAcross, noG
 import { rewritable, writePlanText, type PlanWriting } from '../lib/launch-edits.js';
 import { keepsOriginal, launchObligations, launchSites, type KernelSites } from '../lib/launch-sites.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import type { LaunchCondition } from './condition.js';
+import type { Axis, LaunchCondition } from './condition.js';
 import { decider } from './decide.js';
 import { coordinatesIn, divide, type Division } from './emit.js';
+import { divideFrame } from './frame.js';
 import type { NotOnHost } from './host-text.js';
 import { calleesOf, dependenceOf } from './populations.js';
 import { outside, type SplitBranch } from './shape.js';
@@ -27,6 +28,7 @@ const REMEDIES: Readonly<Record<NotOnHost['sort'], string>> = {
   data: 'a test of data is for compact, which gathers the items that pass it',
   thread: 'test the number of the block, or a parameter of the kernel, in the place of a thread’s own value',
   block: 'give the blocks of one role neighbouring numbers: blockIdx.x < n',
+  edge: 'compare one coordinate at a time, blockIdx.x * blockDim.x + threadIdx.x plus or minus what the launch passes, and join the comparisons with && (for the border with ||)',
   'compile-time': 'the compiler makes a kernel of its own for each value; nothing is left to split',
   changes: 'keep the value in a const variable that is set once, from parameters of the kernel',
   arithmetic: 'compute it on the host and pass the result as a parameter',
@@ -48,14 +50,14 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
     ...(body === null ? [] : [noDirectiveAcross(context, body.span)]),
     notInMacro(context, [stmt]),
     copies(context),
-    proved('condition-known-at-launch', line, condition.kind === 'choice' ? 'the condition is made of what the host passes, and has one value for the grid' : `the condition divides the blocks by blockIdx.${condition.axis}: neighbouring blocks take the same arm`),
+    proved('condition-known-at-launch', line, knownBy(condition)),
     populations(context, branch, condition),
     gridExact(context, branch, condition),
     ...launches,
     contractionStable(context, stmt),
   ];
   if (body === null || found.sites.length === 0 || obligations.some((o) => o.status === 'refuted' || o.status === 'unknown')) return { branch, condition, obligations, written: null };
-  const division = divide(context, branch, condition);
+  const division = condition.kind === 'interior' ? divideFrame(context, branch, condition) : divide(context, branch, condition);
   const writing = writePlanText(context, found, division.plan, {
     kernels: [division.then.kernel, division.else.kernel], keepOriginal: keepsOriginal(context, found), decide: decider(facts, stmt.condition, division.plan),
   });
@@ -63,6 +65,20 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
     branch, condition, written: { division, found, writing },
     obligations: [...obligations, rewritable(context, found, writing), proved('names-free', line, `${division.names.join(', ')} stand nowhere in the files`)],
   };
+}
+
+type Known = Exclude<LaunchCondition, { kind: 'not-known' }>;
+
+function knownBy(condition: Known): string {
+  switch (condition.kind) {
+    case 'choice': return 'the condition is made of what the host passes, and has one value for the grid';
+    case 'role': return `the condition divides the blocks by blockIdx.${condition.axis}: neighbouring blocks take the same arm`;
+    case 'interior': return `the condition ${condition.thenInside ? 'holds' : 'does not hold'} in a rectangle along ${condition.axes.map((box) => box.axis).reverse().join(' and ')}: for the blocks that lie in it whole, the host knows`;
+    default: {
+      const never: never = condition;
+      return never;
+    }
+  }
 }
 
 function notKnown(context: TransformContext, problem: NotOnHost): Obligation {
@@ -93,13 +109,18 @@ function copies(context: TransformContext): Obligation {
   return (hazard.node.kind === 'opaque' ? unknown : refuted)('copy-safe', lineOf(context, hazard.node), hazard.text, hazard.node.kind === 'declare' ? 'pass it as a parameter' : 'take it out of the kernel, or write it in another form');
 }
 
-function populations(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {
+function populations(context: TransformContext, branch: SplitBranch, condition: Known): Obligation {
   const { facts } = context;
   const line = lineOf(context, branch.stmt);
   const id = 'populations-independent';
   if (condition.kind === 'choice') return proved(id, line, 'one of the two kernels runs, with all blocks of the launch');
-  const dependence = dependenceOf(facts, armsOf(context, branch), condition.axis);
+  const arms = armsOf(context, branch);
+  const dependence = condition.kind === 'role'
+    ? dependenceOf(facts, arms, condition.axis)
+    // The border's kernel has both arms. That each thread has an element of its own is shown along x only.
+    : dependenceOf(facts, [condition.thenInside ? arms[0] : arms[1], [...arms[0], ...arms[1]]], condition.axes[0]?.axis ?? 'x');
   if (dependence !== null) return (dependence.known ? refuted : unknown)(id, lineOf(context, dependence.node), dependence.text, dependence.remedy);
+  if (condition.kind === 'interior') return proved(id, line, 'no block waits for another, counts others or reads what others write: to run the interior first is one of the orders that the original allows');
   return proved(id, line, 'no block waits for another, counts others or reads what the other arm writes: to run the first blocks first is one of the orders that the original allows');
 }
 
@@ -111,19 +132,20 @@ function armsOf(context: TransformContext, branch: SplitBranch): readonly [reado
   return [[stmt.then, ...around], [...(stmt.else === null ? [] : [stmt.else]), ...around]];
 }
 
-function gridExact(context: TransformContext, branch: SplitBranch, condition: Exclude<LaunchCondition, { kind: 'not-known' }>): Obligation {
+function gridExact(context: TransformContext, branch: SplitBranch, condition: Known): Obligation {
   const { facts, unit } = context;
   const line = lineOf(context, branch.stmt);
   const id = 'grid-exact';
   if (condition.kind === 'choice') return proved(id, line, 'each kernel is launched with the grid of the original');
-  const { axis } = condition;
+  const axes: readonly Axis[] = condition.kind === 'role' ? [condition.axis] : condition.axes.map((box) => box.axis);
   const bounds = facts.function.bounds.find((entry) => /cluster/.test(entry.name));
   if (bounds !== undefined) return refuted(id, line, 'blocks are launched in clusters, which a part of the grid may cut', 'take __cluster_dims__ away');
   const { body } = facts.function;
   for (const coordinate of body === null ? [] : coordinatesIn([body])) {
     const what = excerpt(unit.source, coordinate);
-    if (coordinate.axis === null) return unknown(id, lineOf(context, coordinate), `${coordinate.base} is used as a whole`, `use ${coordinate.base}.${axis}`);
-    if (coordinate.axis !== axis) continue;
+    if (coordinate.axis === null) return unknown(id, lineOf(context, coordinate), `${coordinate.base} is used as a whole`, `use ${coordinate.base}.${axes[0] ?? 'x'}`);
+    const { axis } = coordinate;
+    if (!axes.includes(axis)) continue;
     for (let at = facts.parent(coordinate); at !== null; at = facts.parent(at)) {
       if (at.kind === 'macro' || at.kind === 'macro-statement') return refuted(id, lineOf(context, at), `${at.name} hides ${coordinate.base}.${axis}, which counts from another block in one of the kernels`, `expand ${at.name} by hand`);
       if (at.kind === 'lambda') return unknown(id, lineOf(context, coordinate), `${what} is used in a lambda`, 'pass it to the lambda');
@@ -131,12 +153,13 @@ function gridExact(context: TransformContext, branch: SplitBranch, condition: Ex
   }
   for (const callee of calleesOf(facts.function)) {
     if (callee.body === null) continue;
-    const [hidden] = coordinatesIn([callee.body]).filter((coordinate) => coordinate.axis === axis || coordinate.axis === null);
-    if (hidden !== undefined) return refuted(id, line, `${callee.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${axis} to ${callee.name}`);
+    const [hidden] = coordinatesIn([callee.body]).filter((coordinate) => coordinate.axis === null || axes.includes(coordinate.axis));
+    if (hidden !== undefined) return refuted(id, line, `${callee.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${hidden.axis ?? axes[0] ?? 'x'} to ${callee.name}`);
   }
   let size: Stmt | null = null;
   if (body !== null) walk(body, (node) => { if (node.kind === 'asm' && /%n?ctaid/.test(node.text)) size = node; return true; });
   const asm: Stmt | null = size;
   if (asm !== null) return refuted(id, lineOf(context, asm), 'inline assembly reads the number of the block', 'use blockIdx');
+  if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out');
   return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out`);
 }

@@ -1,5 +1,6 @@
 /**
- * Branches that may divide a kernel into two: `if (c) X else Y` outside of loops, or `if (c) { X; return; } Y`.
+ * Branches that may divide a kernel into two: `if (c) X else Y` outside of loops, `if (c) { X; return; } Y`, or at the edges of an index
+ * space `if (c) X` and `if (c) return; X`.
  */
 import { forEachChild, isStmt, type Node } from '../../src/analysis/children.js';
 import type { CompoundStmt, FunctionDecl, IfStmt, Stmt } from '../../src/syntax/tree.js';
@@ -12,7 +13,9 @@ export interface SplitBranch {
     /** Both arms are written out. */
     | 'else'
     /** The first arm returns: what follows in the body is the second. */
-    | 'return';
+    | 'return'
+    /** There is no second arm, and behind a bare `return` no first one: only the edges of an index space make two populations of that. */
+    | 'alone';
   /** Nothing runs behind the branch, and nothing around it repeats it. */
   readonly last: boolean;
 }
@@ -31,6 +34,7 @@ export function branchesOf(fn: FunctionDecl): readonly SplitBranch[] {
         if (!stmt.constexpr && stmt.init === null && stmt.conditionDecl === null) {
           if (stmt.else !== null) found.push({ stmt, list, form: 'else', last });
           else if (top && list !== null && returns(stmt.then) && works(stmt.then) && list.body.indexOf(stmt) < list.body.length - 1) found.push({ stmt, list, form: 'return', last: true });
+          else found.push({ stmt, list, form: 'alone', last: false });
         }
         visit(stmt.then, null, false, last);
         if (stmt.else !== null) visit(stmt.else, null, false, last);
@@ -60,7 +64,7 @@ function returns(stmt: Stmt): boolean {
 }
 
 /** Does more than to return: a guard has no second population. */
-function works(stmt: Stmt): boolean {
+export function works(stmt: Stmt): boolean {
   return stmt.kind === 'compound' && stmt.body.some((child) => child.kind !== 'return' && child.kind !== 'empty');
 }
 
