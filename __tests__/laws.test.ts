@@ -4,8 +4,7 @@
  */
 import { beforeAll, describe as group, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { walk } from '../src/analysis/children.js';
 import { provedShapes } from '../src/analysis/launch-facts.js';
@@ -24,6 +23,7 @@ import { refusals } from '../transforms/lib/framework.js';
 import type { Change, LaunchPlan, Outcome, Transform } from '../transforms/lib/types.js';
 import { fixturesOf, type Fixture } from './helpers/fixtures.js';
 import { compile, nvccVersion } from './helpers/nvcc.js';
+import { inTemporaryFolder } from './helpers/temporary.js';
 import { applyAll, describe, load, outcomesOf, PATH, type Run, type RunOptions } from './helpers/transform.js';
 
 /** Obligations that never refuse by themselves: where they do not hold, a longer text is written. */
@@ -227,8 +227,7 @@ function outsideIsEqual(transform: Transform, text: string, options: RunOptions)
 }
 
 function gitApply(text: string, edits: readonly Edit[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'divmod-laws-'));
-  try {
+  return inTemporaryFolder('divmod-laws-', (folder) => {
     const path = PATH.slice(1);
     mkdirSync(join(folder, dirname(path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -236,9 +235,7 @@ function gitApply(text: string, edits: readonly Edit[]): string {
     const run = spawnSync('git', ['apply', 'change.diff'], { cwd: folder, encoding: 'utf8' });
     if (run.status !== 0) throw new Error(`git apply: ${run.stderr}`);
     return readFileSync(join(folder, path), 'utf8');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function anyOrder(text: string, changes: readonly Change[]): void {

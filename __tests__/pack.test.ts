@@ -1,9 +1,9 @@
 /** The packed tarball installs in an empty folder and runs there, with the native parser and with the WebAssembly fallback. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { temporaryFolder } from './helpers/temporary.js';
 
 const KERNEL = `__global__ void scale(float *x, int n, bool up)
 {
@@ -16,17 +16,13 @@ const KERNEL = `__global__ void scale(float *x, int n, bool up)
 let folder = '';
 
 beforeAll(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'divmod-pack-'));
+  folder = temporaryFolder('divmod-pack-');
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }];
   writeFileSync(path.join(folder, 'package.json'), '{ "name": "consumer", "private": true }');
   writeFileSync(path.join(folder, 'scale.cu'), KERNEL);
   execFileSync('npm', ['install', '--no-audit', '--no-fund', path.join(folder, filename)], { cwd: folder, stdio: 'ignore', timeout: 280_000 });
 }, 300_000);
-
-afterAll(() => {
-  if (folder !== '') rmSync(folder, { recursive: true, force: true });
-});
 
 function divmod(args: readonly string[], parser: string): { code: number | null; stdout: string; stderr: string } {
   const result = spawnSync(path.join(folder, 'node_modules', '.bin', 'divmod'), args, {

@@ -3,14 +3,14 @@
  * say more than "no error there" are tests of their own: every `mustNotFlag` text must be one that is accounted for here.
  */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAnalysis } from '../../src/analysis/analyse.js';
 import { auditFile } from '../../src/audit/audit.js';
 import type { Hazard } from '../../src/audit/types.js';
 import { initParser } from '../../src/syntax/parser.js';
 import { loadProgram } from '../../src/syntax/program.js';
+import { temporaryFolder } from '../helpers/temporary.js';
 
 const folder = join(process.cwd(), 'fixtures', 'cases');
 
@@ -85,7 +85,7 @@ describe.each(names)('%s', (name) => {
 test('a reduction over short warps is right where every launch has whole warps', () => {
   const text = readFileSync(join(folder, '05-short-warp-reduce.cu'), 'utf8');
   expect(text).toContain('48');
-  const path = join(mkdtempSync(join(tmpdir(), 'divmod-')), '05-short-warp-reduce.cu');
+  const path = join(temporaryFolder('divmod-hazards-'), '05-short-warp-reduce.cu');
   writeFileSync(path, text.replaceAll('48', '64'));
   expect(hazardsOf(path, '05-short-warp-reduce').filter((hazard) => hazard.line === 7 && hazard.severity !== 'note')).toEqual([]);
 });

@@ -4,9 +4,9 @@
  */
 import { transformSync } from '@swc/core';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '../helpers/temporary.js';
 
 const root = process.cwd();
 const target = path.join(root, 'node_modules', '.cache', 'divmod-cli');
@@ -73,9 +73,9 @@ export function startDivmod(args: readonly string[], cwd: string): ReturnType<ty
   return spawn(process.execPath, [buildCli(), ...args], { cwd, env: { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '' } });
 }
 
-/** A folder with files, real path. */
+/** A folder with files, real path; removed after the tests of the file. */
 export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'divmod-cli-')));
+  const folder = temporaryFolder('divmod-cli-');
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     writeFileSync(path.join(folder, name), content);

@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inTemporaryFolder } from './temporary.js';
 
 /** Relocatable device code, since a fixture may call what another file defines. */
 const FLAGS = ['-arch=sm_90', '-std=c++17', '-rdc=true', '-c'];
@@ -85,12 +86,9 @@ function joined(texts: readonly string[]): string {
 
 /** Null if the text compiles, else the message. */
 function runNvcc(text: string): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'divmod-nvcc-'));
-  try {
+  return inTemporaryFolder('divmod-nvcc-', (folder) => {
     writeFileSync(join(folder, 'kernel.cu'), text);
     const run = spawnSync('nvcc', [...FLAGS, '-o', 'kernel.o', 'kernel.cu'], { cwd: folder, encoding: 'utf8' });
     return run.status === 0 ? null : run.stderr.trim() || run.stdout.trim() || `nvcc ended with ${run.status ?? 'a signal'}`;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

@@ -1,9 +1,9 @@
 /** The library as docs and README show it. */
 import { describe, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Project, UsageError } from '../../src/index.js';
+import { temporaryFolder } from '../helpers/temporary.js';
 
 const loop = (name: string, condition: string): string => `__global__ void ${name}(float *out, const float *in, int n, int mode) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,7 +17,7 @@ const loop = (name: string, condition: string): string => `__global__ void ${nam
 `;
 
 function folder(files: Readonly<Record<string, string>>): string {
-  const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'divmod-project-')));
+  const cwd = temporaryFolder('divmod-project-');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   return cwd;
 }

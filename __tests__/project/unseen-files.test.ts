@@ -1,18 +1,18 @@
 /** What a run does with files that see its kernels and were not given, with links, and with files that nobody may write. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Project } from '../../src/project/project.js';
 import { initParser } from '../../src/syntax/parser.js';
+import { temporaryFolder } from '../helpers/temporary.js';
 
 beforeAll(async () => {
   await initParser();
 });
 
 function folder(files: Readonly<Record<string, string>>): string {
-  const made = realpathSync(mkdtempSync(join(tmpdir(), 'divmod-unseen-')));
+  const made = temporaryFolder('divmod-unseen-');
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(made, name)), { recursive: true });
     writeFileSync(join(made, name), text);

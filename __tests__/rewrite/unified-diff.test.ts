@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { applyEdits } from '../../src/rewrite/apply-edits.js';
 import { quotePath, unifiedDiff } from '../../src/rewrite/unified-diff.js';
 import type { Edit } from '../../src/source/types.js';
+import { temporaryFolder } from '../helpers/temporary.js';
 import { randomCase, type RandomCase } from './random-edits.js';
 
 let folder = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'divmod-diff-'));
+  folder = temporaryFolder('divmod-diff-');
   expect(spawnSync('git', ['init', '-q', folder]).status).toBe(0);
   // A machine may convert line ends by default; the diff is about bytes.
   spawnSync('git', ['-C', folder, 'config', 'core.autocrlf', 'false']);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const bytesOf = (c: Pick<RandomCase, 'encoding' | 'bom'>, text: string): Buffer =>
   Buffer.concat([Buffer.from(c.bom ? [0xef, 0xbb, 0xbf] : []), Buffer.from(text, c.encoding === 'latin1' ? 'latin1' : 'utf8')]);

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { uncommittedFiles } from '../../src/rewrite/git-guard.js';
 import { writeFilesAtomically, WriteError } from '../../src/rewrite/write.js';
+import { temporaryFolder } from '../helpers/temporary.js';
 
 let folder = '';
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'divmod-write-')));
+  folder = temporaryFolder('divmod-write-');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('writeFilesAtomically', () => {
   test('keeps mode and symbolic link, leaves no temporary file', () => {
