@@ -6,6 +6,7 @@ import { loadSource, makeOverlay, sourceFromText } from '../../src/source/index.
 import { copyAsking, copyReading } from '../../src/syntax/cst-copy.js';
 import { parseCst, type Cst } from '../../src/syntax/cst.js';
 import { loadParser, type CppParser } from '../../src/syntax/parser.js';
+import { Places } from '../../src/syntax/shrink.js';
 
 /** What the tree hides, spells otherwise or leaves out. */
 const TRICKY = [
@@ -22,10 +23,10 @@ const TRICKY = [
 function differences(parser: CppParser, text: string): string[] {
   const first = parser.parse(text);
   if (first.hasError) return [];
-  const asked = copyAsking(first.cursor, 5, false, () => true);
+  const asked = copyAsking(first.cursor, Places.shifted(5), false, () => true);
   first.release();
   const second = parser.parse(text);
-  const read = copyReading(second.cursor, text, 5, () => true);
+  const read = copyReading(second.cursor, text, Places.shifted(5), () => true);
   second.release();
   const found: string[] = [];
   compare(asked, read, found);

@@ -11,6 +11,7 @@
 import type { Cst, Wanted } from './cst.js';
 import { CLOSER, ERROR_TYPE, fieldOf, infoOf, type TypeInfo } from './cst-types.js';
 import type { TreeCursor } from './parser.js';
+import type { Places } from './shrink.js';
 
 interface OpenNode extends Cst { end: number; children: readonly Cst[]; readonly info: TypeInfo }
 
@@ -20,7 +21,7 @@ interface GrowingNode extends OpenNode { children: Cst[] }
 const NONE: Cst[] = [];
 
 /** Copies the node the cursor stands on, asking for every position. Iterative: a tree may be tens of thousands of levels deep. */
-export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean, wanted: Wanted): Cst {
+export function copyAsking(cursor: TreeCursor, places: Places, hasError: boolean, wanted: Wanted): Cst {
   const stack: GrowingNode[] = [];
   let parent: GrowingNode | undefined;
   // A node begins where its first child begins.
@@ -35,9 +36,9 @@ export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean,
     if (!named && !hasError && parent?.info.implied?.has(name) === true) {
       if (parent.info.closer === name) closes = true;
     } else if (!info.skip) {
-      const start = firstStart >= 0 ? firstStart : cursor.startIndex + delta;
+      const start = firstStart >= 0 ? firstStart : places.original(cursor.startIndex);
       const missing = hasError && cursor.nodeIsMissing;
-      const end = missing ? start : named ? cursor.endIndex + delta : start + name.length;
+      const end = missing ? start : named ? places.original(cursor.endIndex) : start + name.length;
       const node: GrowingNode = {
         type: name, start, end, field: named && parent !== undefined && !parent.info.plain ? fieldOf(cursor) : null, named, missing,
         error: missing || id === ERROR_TYPE, children: leaf ? NONE : [], pending: -1, info,
@@ -76,8 +77,8 @@ export function copyAsking(cursor: TreeCursor, delta: number, hasError: boolean,
   }
 }
 
-/** The same for a tree without errors, positions read from its text; offset 0 of the text is `delta` in the copy. */
-export function copyReading(cursor: TreeCursor, text: string, delta: number, wanted: Wanted): Cst {
+/** The same for a tree without errors, positions read from its text; `places` says which they are in the copy. */
+export function copyReading(cursor: TreeCursor, text: string, places: Places, wanted: Wanted): Cst {
   const stack: OpenNode[] = [];
   let parent: OpenNode | undefined;
   /** Children of all open nodes, those of the innermost last: a node gets an array of its size when it is complete. */
@@ -85,6 +86,8 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
   /** Where those of each open node begin. */
   const begins: number[] = [];
   let begin = 0;
+  /** Where each open node ends in the text, as far as that is known. */
+  const ends: number[] = [];
   /** Where the last token ended, in the text. */
   let at = 0;
   /** Where the node that the cursor stands on begins; -1 if the text does not tell. */
@@ -94,6 +97,7 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
     const { name, named } = info;
     const start = known >= 0 ? known : cursor.startIndex;
     let opened: OpenNode | null = null;
+    let openedEnd = 0;
     // `;` alone closes what it opens.
     let closes = !named && parent !== undefined && parent.info.closer === name;
     if (!named && parent?.info.implied?.has(name) === true) {
@@ -107,7 +111,7 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
       if (end < 0) end = leaf || info.optional || info.hidesTokens ? cursor.endIndex : start;
       at = !named && info.hidesTokens ? cursor.endIndex : end;
       const node: OpenNode = {
-        type: name, start: start + delta, end: end + delta, field: parent === undefined ? null : fieldIn(parent, children.length - begin, named, cursor), named, missing: false, error: false,
+        type: name, start: places.original(start), end: places.original(end), field: parent === undefined ? null : fieldIn(parent, children.length - begin, named, cursor), named, missing: false, error: false,
         children: NONE, pending: -1, info,
       };
       if (parent !== undefined) children.push(node);
@@ -115,6 +119,7 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
         if (parent === undefined) return node;
       } else if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) {
         opened = node;
+        openedEnd = end;
       } else {
         node.pending = cursor.currentDescendantIndex;
       }
@@ -127,23 +132,25 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
         const next = afterBlanks(text, at);
         if (parent !== undefined && next >= 0 && text.charCodeAt(next) === info.closerCode) {
           at = next + 1;
-          opened.end = at + delta;
+          opened.end = places.original(at);
         } else {
           cursor.gotoFirstChild();
           stack.push(opened);
           parent = opened;
           begins.push(begin = children.length);
+          ends.push(openedEnd);
         }
       } else if (cursor.gotoFirstChild()) {
         stack.push(opened);
         parent = opened;
         begins.push(begin = children.length);
+        ends.push(openedEnd);
         // A node begins where its first child begins.
         known = start;
         continue;
       } else {
         at = cursor.endIndex;
-        opened.end = at + delta;
+        opened.end = places.original(at);
         if (parent === undefined) return opened;
       }
     }
@@ -158,7 +165,7 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
         const code = known < 0 ? -1 : text.charCodeAt(known);
         if (code >= 0 && code === closerCode && closer !== null) {
           at = known + 1;
-          if (parent.info.implied?.has(closer) !== true) children.push(token(closer, known + delta));
+          if (parent.info.implied?.has(closer) !== true) children.push(token(closer, places.original(known)));
           complete = true;
         } else if (cursor.gotoNextSibling()) {
           // A comma behind the last child is one of the node around.
@@ -175,11 +182,12 @@ export function copyReading(cursor: TreeCursor, text: string, delta: number, wan
       children.length = begin;
       begins.pop();
       begin = begins[begins.length - 1] ?? 0;
-      if (closed.info.hidesTokens) at = closed.end - delta;
-      else closed.end = at + delta;
+      const told = ends.pop() ?? 0;
+      if (closed.info.hidesTokens) at = told;
+      else closed.end = places.original(at);
       if (parent === undefined) {
         // What the tree of a whole text spans is not what its tokens span.
-        closed.end = cursor.endIndex + delta;
+        closed.end = places.original(cursor.endIndex);
         return closed;
       }
     }

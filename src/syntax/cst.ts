@@ -3,7 +3,8 @@
  * unexpanded until `expand` is called.
  */
 import { copyAsking, copyReading } from './cst-copy.js';
-import type { CppParser } from './parser.js';
+import type { CppParser, ParsedText } from './parser.js';
+import { Places, shrink } from './shrink.js';
 
 export interface Cst {
   readonly type: string;
@@ -40,9 +41,22 @@ export const everything: Wanted = () => true;
  * file may be parsed by itself and keep the file's offsets.
  */
 export function parseCst(parser: CppParser, text: string, wanted: Wanted = everything, delta = 0): CstTree {
-  const parsed = parser.parse(text);
+  return copied(parser.parse(text), text, Places.shifted(delta), wanted);
+}
+
+/** The same for a text with long runs of spaces (see shrink.ts). */
+export function parseSparse(parser: CppParser, text: string, wanted: Wanted): CstTree {
+  const shrunk = shrink(text);
+  if (shrunk === null) return parseCst(parser, text, wanted);
+  const parsed = parser.parse(shrunk.text);
+  if (!parsed.hasError) return copied(parsed, shrunk.text, shrunk.places, wanted);
+  parsed.release();
+  return parseCst(parser, text, wanted);
+}
+
+function copied(parsed: ParsedText, text: string, places: Places, wanted: Wanted): CstTree {
   const { cursor, hasError } = parsed;
-  const copy = (choice: Wanted): Cst => (hasError ? copyAsking(cursor, delta, true, choice) : copyReading(cursor, text, delta, choice));
+  const copy = (choice: Wanted): Cst => (hasError ? copyAsking(cursor, places, true, choice) : copyReading(cursor, text, places, choice));
   const root = copy(wanted);
   let released = false;
   return {

@@ -7,7 +7,7 @@ import {
 import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
 import { lowerBodies } from './bodies.js';
 import { Lowering, type UnitState } from './context.js';
-import { parseCst, type Cst, type CstTree } from './cst.js';
+import { parseSparse, type Cst, type CstTree } from './cst.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { ProgramIndex } from './link.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
@@ -193,14 +193,14 @@ class Loader {
     // Of what was asked for every problem is reported; of headers only what somebody uses need be known.
     const whole = this.#roots.has(source.realPath);
     let selection = interesting(source, overlay, launchers, whole);
-    let tree = parseCst(cppParser(), selection.text, selection.wanted);
+    let tree = parseSparse(cppParser(), selection.text, selection.wanted);
     if (tree.hasError) {
       const reduced = this.#reduceArms(source, overlay, tree.root);
       if (reduced !== overlay) {
         tree.release();
         overlay = reduced;
         selection = interesting(source, overlay, launchers, whole);
-        tree = parseCst(cppParser(), selection.text, selection.wanted);
+        tree = parseSparse(cppParser(), selection.text, selection.wanted);
       }
     }
     const state = this.#state(work, overlay, macros, includeAt);
