@@ -4,10 +4,11 @@
  */
 import { isStmt, walk } from '../../src/analysis/children.js';
 import type { Effects, Fact, Loop, MemoryAccess } from '../../src/analysis/facts.js';
-import type { CallExpr, Decl, Expr, RefExpr, Stmt, Type } from '../../src/syntax/tree.js';
+import type { CallExpr, Decl, Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import { assumed, excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
+import { unsetIn } from '../lib/unset.js';
 import { entryOf } from './entry.js';
 import { plain, testsOf, type Branch } from './shape.js';
 
@@ -207,7 +208,7 @@ export function safeEarly(context: TransformContext, branch: Branch, loop: Loop,
   const id = 'condition-safe-early';
   const { facts } = context;
   const line = lineOf(context, branch.stmt);
-  const fault = evaluated.flatMap((expr) => facts.effects(expr).faults)[0] ?? evaluated.map((expr) => unsetIn(context, expr)).find((ref) => ref !== null) ?? undefined;
+  const fault = evaluated.flatMap((expr) => facts.effects(expr).faults)[0] ?? evaluated.map((expr) => unsetIn(facts, expr)).find((ref) => ref !== null) ?? undefined;
   if (fault === undefined) return { obligation: proved(id, line, 'evaluating the condition cannot fault'), guard: null };
   const what = `${excerpt(context.unit.source, fault)} ${fault.kind === 'ref' ? 'may have no value yet' : 'may fault'}`;
   const remedy = 'evaluate the condition into a variable in front of the loop, under a test that makes it safe';
@@ -233,19 +234,6 @@ export function safeEarly(context: TransformContext, branch: Branch, loop: Loop,
       return never;
     }
   }
-}
-
-/** A use of a variable that may not have been given a value: to read it is undefined where the loop would not have been entered. */
-function unsetIn(context: TransformContext, expr: Expr): RefExpr | null {
-  let found: RefExpr | null = null;
-  walk(expr, (node) => {
-    if (node.kind !== 'ref' || node.decl === null || node.decl.kind !== 'variable' || node.decl.space !== 'local' || node.decl.storage !== 'automatic') return found === null;
-    const unset = context.facts.definitions(node).some(({ kind, decl }) => kind === 'declaration' && decl.init === null && decl.initStyle === 'none' && !decl.opaqueInit
-      && decl.type.kind !== 'record' && decl.type.kind !== 'array' && decl.type.kind !== 'reference');
-    if (unset) found = node;
-    return found === null;
-  });
-  return found;
 }
 
 /** A statement of the first iteration that may keep it from reaching the branch; null if every path gets there. */

@@ -16,6 +16,7 @@ import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type
 import { unreachable, type Decl, type Expr, type RefExpr } from '../../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
+import { mayBeUnset } from '../unset.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
 import { coordinate, exactly, holdsTruth, integerType, isCounted, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
@@ -213,6 +214,7 @@ export class Reader {
     if (decl === this.counter && this.since === null) return this.readVariable(decl, type);
     if (decl === this.counter) return this.fail(expr, `${expr.name} counts on after it was read`, 'operands-invariant');
     if (!isThreadsOwn(decl) || this.facts.addressTaken(decl)) return this.fail(expr, `${expr.name} is memory that may change`, 'operands-invariant');
+    if (mayBeUnset(this.facts, expr)) return this.fail(expr, `${expr.name} may have no value yet, and is read under the loop's own tests only`, 'bound-exact');
     if (this.since !== null && !this.isUnchangedSince(decl, this.since)) return this.fail(expr, `${expr.name} may have changed since ${this.since.name} was computed from it`, 'operands-invariant');
     const inside = this.facts.assignments(decl, this.loop);
     if (inside.some((definition) => definition.kind !== 'declaration')) return this.innerCounter(expr, decl, type);
@@ -366,8 +368,10 @@ export class Reader {
         else simple = ['+', '-', '*', '&', '|', '^'].includes(node.op);
       } else if (node.kind === 'call') {
         simple = node.callee.kind === 'builtin' && (node.callee.name === 'min' || node.callee.name === 'max');
+      } else if (node.kind === 'unary') {
+        simple = node.op !== '*' && node.op !== '&';
       } else {
-        simple = node.kind === 'literal' || node.kind === 'coordinate' || node.kind === 'paren' || node.kind === 'unary' || node.kind === 'cast' || node.kind === 'sizeof';
+        simple = node.kind === 'literal' || node.kind === 'coordinate' || node.kind === 'paren' || node.kind === 'cast' || node.kind === 'sizeof';
       }
       return simple;
     });
@@ -396,7 +400,7 @@ export class Reader {
     if (decl === null) return false;
     if (this.facts.constant(node) !== null) return true;
     if (decl.kind !== 'variable' && decl.kind !== 'parameter') return false;
-    return this.isFixedVariable(decl) && integerType(decl.type) !== null;
+    return this.isFixedVariable(decl) && integerType(decl.type) !== null && !mayBeUnset(this.facts, node);
   }
 
   private isFixedVariable(decl: Variable): boolean {
