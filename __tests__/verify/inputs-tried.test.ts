@@ -131,6 +131,16 @@ describe('parameters', () => {
   });
 });
 
+describe('records as parameters', () => {
+  const text = 'struct N { N *next; int v; };\nstruct S { int n; float *p; N *list; };\n__global__ void k(int *out, S s, const S *q) { out[threadIdx.x] = s.n + q->n; }';
+  test('an edit above their declaration changes no type', () => {
+    expect(verify(text, `// a line more\n${text}`)).toMatchObject({ status: 'equal' });
+  });
+  test.each([['int n; float *p;', 'float *p; int n;'], ['int n;', 'long long n;'], ['float *p;', 'double *p;'], ['int v; };', 'short v; };']])('another layout is another type: %s', (from, to) => {
+    expect(verify(text, text.replace(from, to))).toMatchObject({ status: 'not-verified', obstacles: [{ side: 'after', reason: expect.stringContaining('has another type') }] });
+  });
+});
+
 describe('one address for two pointers', () => {
   const text = `__global__ void k(int* out, int* in, int n) { ${AT} if (i < n) { out[i] = 1; in[i] = out[i] + in[i]; } }`;
   const after = text.replace('out[i] = 1; in[i] = out[i] + in[i];', 'int v = in[i]; out[i] = 1; in[i] = 1 + v;');
