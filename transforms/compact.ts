@@ -28,6 +28,7 @@ import { grid } from './compact/grid.js';
 import { loop } from './compact/loop.js';
 import { isListed } from './compact/listed.js';
 import { regionsIn, type Region } from './compact/region.js';
+import { treatedBefore } from './compact/treated.js';
 import type { CompactVariant, Prepared } from './compact/variant.js';
 import { excerpt } from './lib/obligation.js';
 import type { Site, Transform, TransformContext } from './lib/types.js';
@@ -108,9 +109,11 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
     const variant = VARIANTS.find((one) => one.name === (asked ?? 'block'));
     if (variant === undefined || fn.body === null || !(fn.qualifiers.global || fn.qualifiers.device)) return [];
     return regionsIn(context).filter((region) => isCandidate(context, region) && !isListed(region.stmt)).flatMap((region) => {
-      const prepared = variant.prepare(context, region);
-      if (prepared === null) return [];
+      const found = variant.prepare(context, region);
+      if (found === null) return [];
       const { stmt } = region;
+      const done = treatedBefore(context, region);
+      const prepared = done === null ? found : { ...found, obligations: [done] };
       return [{
         function: fn, node: stmt, branch: stmt, line: unit.source.line(stmt.span.start),
         summary: `if ${excerpt(unit.source, { span: stmt.headSpan })}: ${prepared.summary}`, shape: { region, prepared },

@@ -29,6 +29,7 @@ export function explainText(explained: Explained, color: boolean): string {
       if (obligation.remedy !== null && (obligation.status === 'refuted' || obligation.status === 'unknown')) out.push(`    ${style.dim('what would help:')} ${obligation.remedy}`);
     }
     if (site.estimate !== null) out.push(`  estimate ${site.estimate.speedup.toFixed(2)}x (${site.estimate.low.toFixed(2)} to ${site.estimate.high.toFixed(2)}): ${site.estimate.reason}`);
+    if (site.estimate !== null && site.estimate.breakEven !== null) out.push(`  break-even ${site.estimate.breakEven}`);
   }
   if (explained.branches.length + explained.hazards.length + explained.sites.length === 0) out.push('', 'no branch, hazard or site on this line');
   return `${out.join('\n')}\n`;

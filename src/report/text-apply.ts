@@ -19,6 +19,8 @@ function title(site: SiteResult): string {
 function refusalText(site: SiteResult, style: Style): string {
   const out = [`${title(site)}: ${style.yellow(site.status)}: ${site.summary}`];
   if (site.reason !== null) out.push(`  ${site.reason}`);
+  // What would have to be different is the remedy of an edit that was kept back.
+  if (site.status === 'skipped' && site.estimate !== null && site.estimate.breakEven !== null) out.push(`  ${style.dim('break-even')} ${site.estimate.breakEven}`);
   for (const obligation of site.obligations) {
     if (obligation.status === 'proved' || obligation.status === 'assumed') continue;
     out.push(`  ${style.red(obligation.id)} ${obligation.status}, line ${obligation.line}: ${obligation.text}`);

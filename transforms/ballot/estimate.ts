@@ -3,6 +3,7 @@
  * edges 1.18 (9 taps) to 1.86 (large); none/all/mixed 0.97 to 1.00 whatever the data; a vote in place of `continue` 0.98.
  */
 import type { Expr, Stmt } from '../../src/syntax/tree.js';
+import { percentOf, statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import type { VersionedPlan } from './versioned.js';
 
@@ -37,10 +38,14 @@ export function estimateVersioned(context: TransformContext, plan: VersionedPlan
   const barriers = facts.effects(plan.loop).barriers.length > 0;
   const visible = barriers ? 0.04 : plan.dimensions > 1 ? planeShare(rounds) : 0.59 / (1 + (rounds / ROW_TAPS) ** 3);
   const gain = plan.dimensions > 1 && !barriers ? 1 / (1 - share * visible) : 1 + share * visible;
-  const speedup = round(Math.min(MOST, gain - added / (before + added)));
-  const breakEven = `pays if more than ${Math.min(100, Math.ceil((100 * added) / Math.max(1, saved)))}% of the warps lie inside all edges`;
+  // Threads at the edges stand together: as large a share of the warps lies inside as of the threads.
+  const [guard] = plan.guards;
+  const inside = (guard === undefined ? null : statedShare(context, guard.owner.node) ?? statedShare(context, guard.comparison)) ?? { share: 1, origin: 'assumed' };
+  const passed = inside.share / gain + 1 - inside.share;
+  const speedup = round(Math.min(MOST, 1 / passed - added / (before + added)));
+  const breakEven = `pays if more than ${Math.min(100, Math.ceil((100 * added) / Math.max(1, saved)))}% of the warps lie inside all edges (${percentOf(inside.share)} ${inside.origin})`;
   const base = { speedup, low: round(Math.min(speedup, 0.98)), high: round(Math.min(1 / (1 - share), 1.9)), instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven, provider: cost.provider };
-  if (after >= before || speedup < 1) return { ...base, pays: false, reason: 'the vote costs what the guards of so short a nest cost' };
+  if (after >= before || speedup < 1) return { ...base, pays: false, reason: inside.share < 1 ? `too few warps lie inside all edges (${percentOf(inside.share)}, ${inside.origin}) for what the vote costs` : 'the vote costs what the guards of so short a nest cost' };
   return { ...base, pays: true, reason: 'warps inside all edges run without the guards; it gains as far as the nest is limited by instructions' };
 }
 

@@ -6,12 +6,12 @@
 import { arrivalSets } from '../../src/analysis/arrival.js';
 import { isStmt, walk } from '../../src/analysis/children.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
-import { strip, type Expr, type Stmt, type Type } from '../../src/syntax/tree.js';
+import type { Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import { behind, partOf, walkAll, type Region } from './region.js';
+import { behind, partOf, walkAll } from './region.js';
 import { emitBlock } from './block-emit.js';
 import { estimateBlock } from './block-estimate.js';
 import { MAX_SHARED, planBlock, sharedBytes, type BlockPlan } from './block-shape.js';
@@ -49,8 +49,6 @@ function obligationsOfBlock(context: TransformContext, plan: BlockPlan): readonl
   if (!fn.qualifiers.global) {
     return [predicate, refuted('in-kernel', line, `${fn.name} is called by threads that need not come together: its block cannot vote there`, 'do it in the kernel, around the call')];
   }
-  const done = alreadyDone(context, region);
-  if (done !== null) return [predicate, done];
   const at = plan.region.frames[plan.base];
   const changed = at === undefined ? region.stmt.span : { start: at.list[plan.first]?.span.start ?? region.stmt.span.start, end: at.list[plan.end - 1]?.span.end ?? region.stmt.span.end };
   return [
@@ -260,48 +258,4 @@ function namesResolve(context: TransformContext, plan: BlockPlan, line: number):
     if (twice !== undefined) return refuted(id, lineOf(context, stmt), `the heavy part declares another ${twice.name}`, `rename the inner ${twice.name}`);
   }
   return proved(id, line, 'every name means the same declaration at its new place');
-}
-
-// --------------------------------------------------------------------------------------------------------- second run
-
-/** The items of an earlier run: threads below the number of items. A region in them runs with full warps already. */
-function alreadyDone(context: TransformContext, region: Region): Obligation | null {
-  const tests = [region.stmt, ...region.frames.flatMap((frame) => (frame.owner !== null && frame.owner.kind === 'if' ? [frame.owner] : []))];
-  const voted = votedOn(context, region.predicate);
-  if (voted !== null) return refuted('already-done', lineOf(context, voted), 'the block has numbered the lanes for which it holds: they were compacted before');
-  const hit = tests.find((test) => isItemTest(context, test.condition));
-  if (hit === undefined) return null;
-  return refuted('already-done', lineOf(context, hit), 'the threads that come here are a row without gaps: it was compacted before');
-}
-
-/** The vote whose argument the predicate is, or its negation. */
-function votedOn(context: TransformContext, predicate: Expr): Expr | null {
-  let test = strip(predicate);
-  while (test.kind === 'unary' && test.op === '!') test = strip(test.operand);
-  const { body } = context.facts.function;
-  if (test.kind !== 'ref' || test.decl === null || body === null) return null;
-  const { decl } = test;
-  let found: Expr | null = null;
-  walk(body, (node) => {
-    if (node.kind !== 'call' || node.callee.kind !== 'builtin' || node.callee.name !== '__ballot_sync') return found === null;
-    const argument = node.arguments[1] === undefined ? null : strip(node.arguments[1]);
-    if (argument !== null && argument.kind === 'ref' && argument.decl === decl) found = node;
-    return found === null;
-  });
-  return found;
-}
-
-/** `thread < items`, where `items` sums what lies in shared memory. */
-function isItemTest(context: TransformContext, condition: Expr): boolean {
-  const test = strip(condition);
-  if (test.kind !== 'binary' || test.op !== '<') return false;
-  const right = strip(test.right);
-  if (right.kind !== 'ref' || right.decl === null || right.decl.kind !== 'variable' || context.facts.function.body === null) return false;
-  const items = right.decl;
-  const left = context.facts.affine(test.left);
-  const byThread = left !== null && left.terms.some((term) => term.atoms.some((atom) => atom.expr.kind === 'coordinate' && atom.expr.base === 'threadIdx'))
-    && left.terms.every((term) => term.atoms.every((atom) => atom.expr.kind === 'coordinate' && atom.expr.base !== 'blockIdx'));
-  if (!byThread) return false;
-  return context.facts.assignments(items, context.facts.function.body).some((definition) => definition.kind === 'assignment' && definition.node.kind === 'assign' && definition.node.op === '+'
-    && context.facts.effects(definition.node.value).accesses.some((access) => access.space === 'shared'));
 }

@@ -7,9 +7,11 @@
  * The compiler unswitches a loop by itself on a condition that is uniform for the block when the arms are small, the loop holds no
  * barrier and no store meets what the condition reads: then nothing is left to gain. Figures were measured on one H200.
  */
+import { someLane } from '../../src/analysis/divergence-cost.js';
 import { atLeast, joinScope, type Scope } from '../../src/analysis/facts.js';
 import type { Decl, Stmt } from '../../src/syntax/tree.js';
 import { describeLoop } from '../lib/loops.js';
+import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { decidedByCompiler } from './condition.js';
 import type { Level } from './legal.js';
@@ -68,13 +70,18 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   const { facts } = context;
   const scope = scopeOf(context, branch);
   const costs = costsOf(context, level, path);
-  const sum = costs.arms.reduce((a, b) => a + b, 0);
-  const mean = sum / Math.max(1, costs.arms.length);
+  const stated = statedShare(context, branch.kind === 'ternary' ? branch.expr : branch.stmt);
+  const p = costs.arms.length === 2 ? stated?.share ?? null : null;
+  const [thenCost = 0, elseCost = 0] = costs.arms;
+  // Shares of the warps that come to each arm: all, unless it is said how many lanes do.
+  const [someThen, someElse] = p === null ? [1, 1] : [someLane(p), someLane(1 - p)];
+  const sum = p === null ? costs.arms.reduce((a, b) => a + b, 0) : someThen * thenCost + someElse * elseCost;
+  const mean = p === null ? sum / Math.max(1, costs.arms.length) : p * thenCost + (1 - p) * elseCost;
   const tested = branchCost(context, branch, scope);
   const uniform = atLeast(scope, 'warp');
   const perIteration = uniform
     ? { before: costs.around + LOOP_HEAD + tested + mean, after: costs.around + LOOP_HEAD + mean }
-    : { before: costs.around + LOOP_HEAD + tested + sum, after: (dropped ? 1 : 2) * (costs.around + LOOP_HEAD) + sum };
+    : { before: costs.around + LOOP_HEAD + tested + sum, after: (dropped ? someThen : someThen + someElse) * (costs.around + LOOP_HEAD) + sum };
   const before = Math.round(perIteration.before * costs.trips);
   const after = Math.round(perIteration.after * costs.trips) + tested;
   const ratio = before / Math.max(1, after);
@@ -88,7 +95,7 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
     return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1, pays: false, reason: 'the loop around is unrolled, so that the compiler decides the condition' };
   }
   if (uniform) {
-    if (atLeast(scope, 'block') && compilerUnswitches(context, level, sum)) {
+    if (atLeast(scope, 'block') && compilerUnswitches(context, level, costs.arms.reduce((a, b) => a + b, 0))) {
       return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1.02, pays: true, reason: 'legal, but the compiler already takes this condition out of the loop' };
     }
     const high = Math.min(1.6, Math.max(1.01, ratio));

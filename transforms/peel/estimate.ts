@@ -4,6 +4,7 @@
  * and 1.01.
  */
 import { atLeast } from '../../src/analysis/facts.js';
+import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { doesNothing } from './range.js';
 import { isUnrolled } from './version.js';
@@ -24,7 +25,11 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const trips = Math.max(1, facts.trips(loop).count);
   const cost = facts.cost(loop.body);
   const owners = new Set(plan.guards.map((guard) => guard.owner.node));
-  const saved = plan.guards.reduce((sum, guard) => sum + roundsOf(context, plan, guard.comparison) * facts.cost(guard.comparison).instructions, 0) + BRANCH * owners.size;
+  // Where the guard does not hold, at the edges, it stays.
+  const [guard] = plan.guards;
+  const inside = guard === undefined ? null : statedShare(context, guard.owner.node) ?? statedShare(context, guard.comparison);
+  const all = plan.guards.reduce((sum, one) => sum + roundsOf(context, plan, one.comparison) * facts.cost(one.comparison).instructions, 0) + BRANCH * owners.size;
+  const saved = all * (inside?.share ?? 1);
   const perIteration = cost.instructions + LOOP_HEAD;
   const before = Math.max(1, Math.round(perIteration * trips));
   const after = Math.max(1, Math.round((perIteration - Math.min(saved, perIteration - 1)) * trips) + plan.guards.length * 4);

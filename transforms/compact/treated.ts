@@ -1,0 +1,52 @@
+/**
+ * Regions that a compaction has treated, by whatever variant. Either the block has numbered the lanes for which the condition holds, or those that come to the region are
+ * items of a queue: a row of threads without gaps. What such a thread does runs with full warps as far as numbering brings that about, and whatever
+ * branches inside of an item is part of it; so no variant looks there again, whether it would pay or not.
+ */
+import { walk } from '../../src/analysis/children.js';
+import { strip, type Expr } from '../../src/syntax/tree.js';
+import { lineOf, refuted } from '../lib/obligation.js';
+import type { Obligation, TransformContext } from '../lib/types.js';
+import type { Region } from './region.js';
+
+/** Why the region is left as it is; null if no compaction was there. */
+export function treatedBefore(context: TransformContext, region: Region): Obligation | null {
+  const tests = [region.stmt, ...region.frames.flatMap((frame) => (frame.owner !== null && frame.owner.kind === 'if' ? [frame.owner] : []))];
+  const voted = votedOn(context, region.predicate);
+  if (voted !== null) return refuted('already-done', lineOf(context, voted), 'the block has numbered the lanes for which it holds: they were compacted before');
+  const hit = tests.find((test) => isItemTest(context, test.condition));
+  if (hit === undefined) return null;
+  return refuted('already-done', lineOf(context, hit), 'the threads that come here are items of a queue, a row without gaps: it was compacted before');
+}
+
+/** The vote whose argument the predicate is, or its negation. */
+function votedOn(context: TransformContext, predicate: Expr): Expr | null {
+  let test = strip(predicate);
+  while (test.kind === 'unary' && test.op === '!') test = strip(test.operand);
+  const { body } = context.facts.function;
+  if (test.kind !== 'ref' || test.decl === null || body === null) return null;
+  const { decl } = test;
+  let found: Expr | null = null;
+  walk(body, (node) => {
+    if (node.kind !== 'call' || node.callee.kind !== 'builtin' || node.callee.name !== '__ballot_sync') return found === null;
+    const argument = node.arguments[1] === undefined ? null : strip(node.arguments[1]);
+    if (argument !== null && argument.kind === 'ref' && argument.decl === decl) found = node;
+    return found === null;
+  });
+  return found;
+}
+
+/** `thread < items`, where `items` sums what lies in shared memory. */
+function isItemTest(context: TransformContext, condition: Expr): boolean {
+  const test = strip(condition);
+  if (test.kind !== 'binary' || test.op !== '<') return false;
+  const right = strip(test.right);
+  if (right.kind !== 'ref' || right.decl === null || right.decl.kind !== 'variable' || context.facts.function.body === null) return false;
+  const items = right.decl;
+  const left = context.facts.affine(test.left);
+  const byThread = left !== null && left.terms.some((term) => term.atoms.some((atom) => atom.expr.kind === 'coordinate' && atom.expr.base === 'threadIdx'))
+    && left.terms.every((term) => term.atoms.every((atom) => atom.expr.kind === 'coordinate' && atom.expr.base !== 'blockIdx'));
+  if (!byThread) return false;
+  return context.facts.assignments(items, context.facts.function.body).some((definition) => definition.kind === 'assignment' && definition.node.kind === 'assign' && definition.node.op === '+'
+    && context.facts.effects(definition.node.value).accesses.some((access) => access.space === 'shared'));
+}
