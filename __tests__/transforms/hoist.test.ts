@@ -329,3 +329,39 @@ x[0] = s;`);
     refuses(hoist, code, 'contraction-stable', { grants: new Set() });
   });
 });
+
+/** Of docs/estimates.md: 1.00 to 1.01 for arguments, up to 1.24 beside barriers, 1.50 for the warp number, 1.11 and 0.99 for lanes with short and long arms. */
+group('estimates agree in sign with what was measured', () => {
+  const long = (op: string): string => `for (int t = 0; t < 64; ++t) s = s * 0.5f ${op} sqrtf(s + t);`;
+  const kernel = (condition: string, then: string, otherwise: string, around = ''): string => `__global__ void k(const float *x, float *y, int n, int m, int flag)
+{
+    __shared__ float tile[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = x[i];
+    bool lane = x[i] > 0.5f;
+    for (int k = 0; k < m; ++k) {
+        ${around}
+        if (${condition}) {
+            ${then}
+        } else {
+            ${otherwise}
+        }
+    }
+    y[i] = lane ? s : s + tile[0];
+}
+`;
+  const short = ['s = s * 0.5f + 1.f;', 's = s * 0.25f - 1.f;'] as const;
+  test.each([
+    ['an argument, short arms', kernel('flag', ...short), 1],
+    ['an argument, long arms', kernel('flag', long('+'), long('-')), 1],
+    ['an argument beside barriers', kernel('flag', 's += tile[threadIdx.x ^ 1];', 's -= tile[threadIdx.x ^ 2];', 'tile[threadIdx.x] = s; __syncthreads();').replace('    }\n    y', '        __syncthreads();\n    }\n    y'), 1.2],
+    ['the number of the warp', kernel('(threadIdx.x / 32) % 2 == 0', ...short), 1.5],
+    ['lanes, short arms', kernel('lane', ...short), 1.11],
+    ['lanes, long arms', kernel('lane', long('+'), long('-')), 0.99],
+  ])('%s', (_name, text, measured) => {
+    const estimate = outcomesOf(hoist, load(text), { evenIfItLoses: true }).find((outcome) => outcome.estimate !== null)?.estimate ?? null;
+    if (estimate === null) throw new Error('no estimate');
+    if (Math.abs(measured - 1) > 0.03) expect(estimate.speedup > 1).toBe(measured > 1);
+    else expect(Math.abs(estimate.speedup - 1)).toBeLessThanOrEqual(0.05);
+  });
+});

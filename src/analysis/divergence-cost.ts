@@ -3,7 +3,7 @@
  *
  * Arms have costs `c_i` (issued warp-instructions of a warp that enters), thread shares `p_i`, and chances `P_i` that at least one live lane of
  * a warp takes the arm. Lost issue slots per warp are `Σ c_i (P_i − p_i)`: what is issued for lanes that do not take the arm. Efficiency
- * `Σ p_i c_i / Σ P_i c_i` is what hardware counters measure as thread-instructions per issued instruction over 32 (docs/evidence: 0.501 measured for an
+ * `Σ p_i c_i / Σ P_i c_i` is what hardware counters measure as thread-instructions per issued instruction over 32 (docs/estimates.md: 0.501 measured for an
  * even random split, 0.5 computed) and becomes the formula of the seeds when every warp takes every arm.
  */
 import type { BlockShape, LaneSet } from './facts.js';

@@ -5,7 +5,7 @@
  *     after    launch + memory + light + pass + D·C        D: warps that the active lanes of a block fill, over the warps of the block
  *
  * Memory is the same for both: items stay in their block, and so do the sectors that they touch. D·C is never less than what one warp takes alone, since
- * the block waits for it. The terms give what was measured on one H200 (docs/evidence.md): with half, an eighth and 3% of the lanes active 1.00 / 1.32 / 1.60 / 1.73,
+ * the block waits for it. The terms give what was measured on one H200 (docs/estimates.md): with half, an eighth and 3% of the lanes active 1.00 / 1.32 / 1.60 / 1.73,
  * 1.15 / 2.05 / 3.5 / 4.6 and 1.0 / 1.5 / 2.4 / 3.0 for 8, 32, 128 and 512 square roots of 12.6 instructions, where 0.95 / 1.33 / 1.59 / 1.69,
  * 1.12 / 2.16 / 3.6 / 4.4 and 0.93 / 1.5 / 2.3 to 2.5 / 2.9 to 3.7 was measured. In a loop whose rounds end in a barrier, each also waits for its loads.
  *

@@ -8,7 +8,7 @@
  * The pass costs a fill, a second launch, temporaries, ballots with two barriers, and a list that is written and read; DeviceSelect two more launches, and
  * marks that are written once and read twice. Heavy items come for their sectors a second time. The terms give 0.9 / 1.6 / 4.1 / 8.4 for 8, 32, 128 and 512 square
  * roots (12.6 instructions each) with 3% heavy and the counter, 0.7 / 1.3 / 3.5 / 7.5 with DeviceSelect and 0.6 / 0.95 / 1.5 / 1.8 with half of them heavy, where
- * 0.79 / 1.76 / 4.3 / 8.4, 0.59 / 1.37 / 3.6 / 7.8 and 0.54 / 0.98 / 1.48 / 1.72 was measured on one H200 with 4 Mi items (docs/evidence.md).
+ * 0.79 / 1.76 / 4.3 / 8.4, 0.59 / 1.37 / 3.6 / 7.8 and 0.54 / 0.98 / 1.48 / 1.72 was measured on one H200 with 4 Mi items (docs/estimates.md).
  *
  * Not known: how many threads a launch has (the size from which it pays is named), and in which order the data lies: heavy threads that are neighbours
  * already gain nothing.

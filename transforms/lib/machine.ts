@@ -4,9 +4,9 @@
  *
  *     T = launch + W · (I + memory(B)) · slot           slot = 1 / (132 multiprocessors · 4 schedulers · 1.98 GHz)
  *
- * The sum, not the larger of the two: a warp loads first and computes then, and what was measured (docs/evidence.md) lies near the sum. Published
+ * The sum, not the larger of the two: a warp loads first and computes then, and what was measured (docs/estimates.md) lies near the sum. Published
  * figures of one H200 (SXM): 132 multiprocessors, four schedulers each, 1.98 GHz, 4.8 TB/s, 2,048 threads and 65,536 registers a multiprocessor. What is not
- * published is read off docs/evidence.md, and said so below.
+ * published is read off docs/estimates.md, and said so below.
  *
  * Not known here: how large a launch will be (4 Mi threads are assumed, the size that was measured; estimates with launches of their own name the size from
  * which they pay), in which order the data lies, what the caches keep from one launch to the next.
