@@ -17,7 +17,7 @@ import { lanesOfWarp } from './platform.js';
 import { gridFact, templateValues } from './launch-facts.js';
 
 interface State {
-  readonly memo: WeakMap<Expr, { readonly values: Values | null }>;
+  readonly memo: Map<Expr, { readonly values: Values | null }>;
   readonly visiting: Set<Expr>;
 }
 
@@ -26,7 +26,7 @@ const states = new WeakMap<Env, State>();
 function stateOf(env: Env): State {
   const known = states.get(env);
   if (known !== undefined) return known;
-  const made: State = { memo: new WeakMap(), visiting: new Set() };
+  const made: State = { memo: new Map(), visiting: new Set() };
   states.set(env, made);
   return made;
 }

@@ -23,7 +23,7 @@ import { gridFact, MAX_THREADS, templateValues } from './launch-facts.js';
 export const ANYTHING: Range = { low: null, high: null };
 
 interface State {
-  readonly memo: WeakMap<Expr, Range>;
+  readonly memo: Map<Expr, Range>;
   readonly visiting: Set<object>;
 }
 
@@ -32,7 +32,7 @@ const states = new WeakMap<Env, State>();
 function stateOf(env: Env): State {
   const known = states.get(env);
   if (known !== undefined) return known;
-  const made: State = { memo: new WeakMap(), visiting: new Set() };
+  const made: State = { memo: new Map(), visiting: new Set() };
   states.set(env, made);
   return made;
 }

@@ -26,11 +26,11 @@ export interface Trips {
 export const DEFAULT_TRIPS = 16;
 const MAX_STEPS = 4096;
 
-const memo = new WeakMap<Env, WeakMap<Loop, Trips>>();
+const memo = new WeakMap<Env, Map<Loop, Trips>>();
 
 export function tripsOf(loop: Loop, env: Env): Trips {
   let perEnv = memo.get(env);
-  if (perEnv === undefined) memo.set(env, perEnv = new WeakMap());
+  if (perEnv === undefined) memo.set(env, perEnv = new Map());
   const known = perEnv.get(loop);
   if (known !== undefined) return known;
   const made = compute(loop, env);

@@ -30,7 +30,7 @@ export function tokensOf(source: SourceFile): Tokens {
 }
 
 class DecodedSource implements SourceFile {
-  readonly newline: '\n' | '\r\n';
+  #newline: '\n' | '\r\n' | null = null;
   #lines: LineTable | null = null;
 
   constructor(
@@ -41,8 +41,11 @@ class DecodedSource implements SourceFile {
     readonly bom: boolean,
     readonly comments: readonly Comment[],
     readonly directives: readonly Directive[],
-  ) {
-    this.newline = majorityNewline(text);
+  ) {}
+
+  /** Only edits ask for it. */
+  get newline(): '\n' | '\r\n' {
+    return (this.#newline ??= majorityNewline(this.text));
   }
 
   get lineCount(): number {

@@ -12,7 +12,34 @@ import { isHip } from './platform.js';
 import type { Spot } from './scene.js';
 import type { Part } from './shared-places.js';
 
-interface Thread { readonly x: number; readonly y: number; readonly z: number; readonly linear: number; /** The number of the block that is looked at; null if it may not be named. */ readonly block: number | null }
+/** The thread that is looked at, of a block of this shape. One serves all threads, one after the other: a condition is evaluated for a thousand of them. */
+interface Thread {
+  readonly shape: BlockShape;
+  /** The number of the block; null if it may not be named. */
+  readonly block: number | null;
+  x: number;
+  y: number;
+  z: number;
+  linear: number;
+  /** How many more nodes may be looked at. */
+  left: number;
+}
+
+function firstThread(shape: BlockShape, block: number | null): Thread {
+  return { shape, block, x: 0, y: 0, z: 0, linear: 0, left: MAX_NODES };
+}
+
+/** Moves on to the next thread in linear order; false behind the last. */
+function nextThread(thread: Thread): boolean {
+  const { shape } = thread;
+  thread.linear++;
+  thread.left = MAX_NODES;
+  if (++thread.x < shape.x) return true;
+  thread.x = 0;
+  if (++thread.y < shape.y) return true;
+  thread.y = 0;
+  return ++thread.z < shape.z;
+}
 
 const MAX_NODES = 200;
 
@@ -55,13 +82,13 @@ function structural(written: Expr, spot: Spot, shape: BlockShape, group: number 
 
 function evaluated(expr: Expr, spot: Spot, shape: BlockShape, group: number | null, block: number | null): boolean | null {
   let first = 0;
-  let linear = 0;
-  for (let z = 0; z < shape.z; z++) for (let y = 0; y < shape.y; y++) for (let x = 0; x < shape.x; x++, linear++) {
-    const value = evaluate(expr, spot, shape, { x, y, z, linear, block }, { left: MAX_NODES });
+  const thread = firstThread(shape, block);
+  do {
+    const value = evaluate(expr, spot, thread);
     if (value === null) return null;
-    if (linear === 0 || (group !== null && linear % group === 0)) first = value;
+    if (thread.linear === 0 || (group !== null && thread.linear % group === 0)) first = value;
     else if (value !== first) return false;
-  }
+  } while (nextThread(thread));
   return true;
 }
 
@@ -78,17 +105,18 @@ export function valuesOf(parts: readonly Part[], shape: BlockShape): readonly nu
 
 function summed(parts: readonly Part[], shape: BlockShape): readonly number[] | null {
   const found: number[] = [];
-  let linear = 0;
-  for (let z = 0; z < shape.z; z++) for (let y = 0; y < shape.y; y++) for (let x = 0; x < shape.x; x++, linear++) {
+  const thread = firstThread(shape, null);
+  do {
     let sum = 0;
     for (const part of parts) {
-      const value = evaluate(part.expr, part.spot, shape, { x, y, z, linear, block: null }, { left: MAX_NODES });
+      thread.left = MAX_NODES;
+      const value = evaluate(part.expr, part.spot, thread);
       if (value === null) return null;
       sum += value;
     }
     if (sum < 0) return null;
     found.push(sum);
-  }
+  } while (nextThread(thread));
   return found;
 }
 
@@ -108,36 +136,35 @@ function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly
   }
 }
 
-function evaluate(written: Expr, spot: Spot, shape: BlockShape, thread: Thread, budget: { left: number }): number | null {
-  if (--budget.left < 0) return null;
+function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
+  if (--thread.left < 0) return null;
   const expr = strip(written);
-  const below = (inner: Expr): number | null => evaluate(inner, spot, shape, thread, budget);
   switch (expr.kind) {
     case 'coordinate':
       if (expr.base === 'warpSize') return isHip(spot) ? null : 32;
       if (expr.axis === null) return null;
       if (expr.base === 'blockIdx') return thread.block;
-      return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? shape[expr.axis] : null;
-    case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? fitting(below(expr.operand), expr.type) : null;
+      return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? thread.shape[expr.axis] : null;
+    case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? fitting(evaluate(expr.operand, spot, thread), expr.type) : null;
     case 'unary': {
-      const value = expr.op === '*' || expr.op === '&' ? null : below(expr.operand);
+      const value = expr.op === '*' || expr.op === '&' ? null : evaluate(expr.operand, spot, thread);
       if (value === null) return null;
       return expr.op === '!' ? Number(value === 0) : expr.op === '-' ? -value : expr.op === '~' ? ~value : value;
     }
     // What holds in some blocks of a comparison with an extent says nothing about the others.
-    case 'binary': return thread.block !== null && COMPARISONS.has(expr.op) ? null : binary(expr, below);
+    case 'binary': return thread.block !== null && COMPARISONS.has(expr.op) ? null : binary(expr, spot, thread);
     case 'conditional': {
-      const test = below(expr.condition);
-      return test === null ? null : below(test !== 0 ? expr.then : expr.else);
+      const test = evaluate(expr.condition, spot, thread);
+      return test === null ? null : evaluate(test !== 0 ? expr.then : expr.else, spot, thread);
     }
-    case 'call': return rank(expr, spot, shape, thread);
+    case 'call': return rank(expr, spot, thread);
     case 'ref': break;
     default: return number(spot.facts.constant(expr));
   }
   const fixed = number(spot.facts.constant(expr));
   if (fixed !== null) return fixed;
   const source = sourceOf(expr, spot);
-  return source === null ? null : fitting(evaluate(source.expr, source.spot, shape, thread, budget), expr.type);
+  return source === null ? null : fitting(evaluate(source.expr, source.spot, thread), expr.type);
 }
 
 /** The value, if a type narrower than 32 bits surely holds it. */
@@ -153,11 +180,11 @@ function number(value: bigint | null): number | null {
   return value === null || value > 0xffffffffn || value < -0xffffffffn ? null : Number(value);
 }
 
-function binary(expr: Expr & { readonly kind: 'binary' }, below: (inner: Expr) => number | null): number | null {
-  const left = below(expr.left);
+function binary(expr: Expr & { readonly kind: 'binary' }, spot: Spot, thread: Thread): number | null {
+  const left = evaluate(expr.left, spot, thread);
   if (expr.op === '&&' && left === 0) return 0;
   if (expr.op === '||' && left !== null && left !== 0) return 1;
-  const right = left === null ? null : below(expr.right);
+  const right = left === null ? null : evaluate(expr.right, spot, thread);
   if (left === null || right === null) return null;
   // An unsigned value below 0 is a large one.
   if (left < 0 && (expr.op === '/' || expr.op === '%' || expr.op === '>>') && !(expr.type.kind === 'int' && expr.type.signed)) return null;
@@ -184,8 +211,9 @@ function binary(expr: Expr & { readonly kind: 'binary' }, below: (inner: Expr) =
 }
 
 /** Ranks in a block and in its tiles. */
-function rank(call: Expr & { readonly kind: 'call' }, spot: Spot, shape: BlockShape, thread: Thread): number | null {
+function rank(call: Expr & { readonly kind: 'call' }, spot: Spot, thread: Thread): number | null {
   const { callee } = call;
+  const { shape } = thread;
   if (callee.kind !== 'method' || call.arguments.length > 0) return null;
   const size = groupSize(callee.object, spot, shape, 0);
   if (size === null) return null;

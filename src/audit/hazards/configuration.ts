@@ -18,7 +18,8 @@ export function configuration(scene: Scene, report: Report): void {
     if (seen.has(fn) || fn.body === null) continue;
     seen.add(fn);
     const arms = [...fn.inactive];
-    leftOut(fn.body, arms);
+    // Most functions hold no `#if`: they need no walk.
+    if (fn.directives.some(({ kind }) => kind === 'if' || kind === 'ifdef' || kind === 'ifndef')) leftOut(fn.body, arms);
     for (const { span, condition } of arms) {
       const name = collectiveIn(spot.facts.unit.source.text.slice(span.start, span.end));
       if (name === null) continue;
