@@ -16,7 +16,7 @@ import { type EffectContext, type Mode } from './effects-tables.js';
 import type { Env } from './env.js';
 import type { Effects } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
-import { callsIterators } from './implicit-calls.js';
+import { callsIterators, isUndeclared } from './implicit-calls.js';
 import { UNKNOWN_PLACE } from './places.js';
 
 const memo = new WeakMap<Node, Effects>();
@@ -149,7 +149,7 @@ class Collector extends CallEffects {
   }
 
   expression(node: Expr, mode: Mode): void {
-    if (node.type.kind === 'record') this.conversion(node);
+    if (node.type.kind === 'record' || isUndeclared(node.type)) this.conversion(node);
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'this': case 'sizeof': return;
       case 'ref': this.reference(node, mode); return;

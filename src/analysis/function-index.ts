@@ -9,7 +9,7 @@
 import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { codeOf } from './function-code.js';
-import { conversionAt, type Conversions } from './implicit-calls.js';
+import { conversionAt, isUndeclared, type Conversions } from './implicit-calls.js';
 import type { Variable } from './facts.js';
 
 export interface VariableWrite {
@@ -162,7 +162,7 @@ function build(body: Stmt): FunctionIndex {
   };
 
   const visit = (node: Node): void => {
-    if (!isStmt(node) && node.type.kind === 'record') {
+    if (!isStmt(node) && (node.type.kind === 'record' || isUndeclared(node.type))) {
       const conversion = conversionAt(node, parent);
       if (conversion !== null) conversions.set(node, conversion);
     }

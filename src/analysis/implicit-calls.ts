@@ -8,12 +8,15 @@
  * of an overload set, a template), so an object with conversion functions counts as converted wherever it is used as a value; only as the object of `.` and of
  * a method, and where it is assigned, it is not. Where the conversion of an object cannot be found, because a base is not seen, it counts as a call of something unknown
  * in those places in which nothing but a number, a pointer or a condition will do.
+ *
+ * An object of a type that no loaded file declares may be of a class: where it is a condition as it stands, its conversion counts as such a call, unless the name is
+ * one of numbers (`index_t`). Its other operators are taken for arithmetic, which `undeclaredIn` tells whoever rests on it.
  */
 import { forEachChild, strip, type Node } from './children.js';
 import { builtin } from '../cuda/builtins.js';
 import { rootOf } from './lvalues.js';
 import type { Loop } from './facts.js';
-import type { CallExpr, Expr, FunctionDecl, RangeForStmt, RecordDecl, Type } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, RangeForStmt, RecordDecl, Type, UnknownType } from '../syntax/tree.js';
 
 /** What converting an object of a record may run. */
 export interface Conversions {
@@ -53,12 +56,56 @@ function isConversion(method: FunctionDecl): boolean {
 
 /** What using this object as a value may run, given what it stands in; null if nothing does. */
 export function conversionAt(node: Expr, parent: Node | null): Conversions | null {
-  if (node.type.kind !== 'record' || node.kind === 'paren' || node.kind === 'macro') return null;
+  if (node.kind === 'paren' || node.kind === 'macro') return null;
+  if (isUndeclared(node.type)) return parent !== null && isCondition(node, parent) && !node.type.text.endsWith('_t') ? UNSEEN : null;
+  if (node.type.kind !== 'record') return null;
   const found = conversionsOf(node.type.decl);
   if (found === NONE) return null;
   if (parent !== null && isObjectOf(node, parent)) return null;
   if (found.functions.length > 0) return found;
   return parent !== null && wantsNumber(node, parent) ? found : null;
+}
+
+/** A type of which only the name is known. */
+export function isUndeclared(type: Type): type is UnknownType {
+  return type.kind === 'unknown' && type.text !== '';
+}
+
+/** Is the node a condition, or one of the operands that make one, as it stands? */
+function isCondition(node: Expr, parent: Node): boolean {
+  switch (parent.kind) {
+    case 'if': case 'while': case 'do': case 'for': case 'switch': case 'conditional': return parent.condition !== null && strip(parent.condition) === node;
+    case 'unary': return parent.op === '!';
+    case 'binary': return parent.op === '&&' || parent.op === '||';
+    default: return false;
+  }
+}
+
+const undeclared = new WeakMap<FunctionDecl, { readonly names: ReadonlySet<string>; readonly callees: readonly FunctionDecl[] }>();
+
+/** Names of types that no loaded file declares and of which the function, or one that it calls, has operands. */
+export function undeclaredIn(fn: FunctionDecl, seen: Set<FunctionDecl> = new Set()): ReadonlySet<string> {
+  const names = new Set<string>();
+  if (seen.has(fn) || fn.body === null) return names;
+  seen.add(fn);
+  let known = undeclared.get(fn);
+  if (known === undefined) undeclared.set(fn, known = operandsOf(fn.body));
+  for (const name of known.names) names.add(name);
+  for (const callee of known.callees) for (const name of undeclaredIn(callee, seen)) names.add(name);
+  return names;
+}
+
+function operandsOf(body: Node): { readonly names: ReadonlySet<string>; readonly callees: readonly FunctionDecl[] } {
+  const names = new Set<string>();
+  const callees: FunctionDecl[] = [];
+  const visit = (node: Node, parent: Node | null): void => {
+    if ('type' in node && isUndeclared(node.type) && parent !== null && wantsNumber(node, parent)) names.add(node.type.text);
+    if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method')) callees.push(...node.callee.candidates);
+    const below = node.kind === 'paren' || node.kind === 'macro' ? parent : node;
+    forEachChild(node, (child) => { visit(child, below); });
+  };
+  visit(body, null);
+  return { names, callees };
 }
 
 /** Is the node the object of `.` or of a method, or what is assigned? */

@@ -14,7 +14,7 @@ import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
-import { callsIterators, isHarmless } from './implicit-calls.js';
+import { callsIterators, isHarmless, isUndeclared } from './implicit-calls.js';
 import { isMember, isReference, rootOf, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 
@@ -131,7 +131,7 @@ class Walk {
   }
 
   private enter(node: Node): void {
-    if ('type' in node && node.type.kind === 'record') this.converted(node);
+    if ('type' in node && (node.type.kind === 'record' || isUndeclared(node.type))) this.converted(node);
     switch (node.kind) {
       case 'ref': this.use(node); return;
       case 'assign': this.assign(node.target, node); return;

@@ -3,9 +3,10 @@
  * whose `text` says what was found and whose `remedy` says what would help.
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
+import { undeclaredIn } from '../../src/analysis/implicit-calls.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
-import { excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
+import { assumed, excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
 import type { Edit, Obligation, TransformContext } from './types.js';
 
 /** Ids that any transform may state. */
@@ -100,6 +101,15 @@ export function typesKnown(context: TransformContext, exprs: readonly Expr[]): O
   if (hit === null) return proved('types-known', first === undefined ? 0 : lineOf(context, first), 'all types are known');
   const { expr, why } = hit as { readonly expr: Node; readonly why: string };
   return unknown('types-known', lineOf(context, expr), why, 'make the declaration visible, e.g. with --include');
+}
+
+/** Operators of a type that nothing declares are taken for those of numbers; null if the function has none. */
+export function typesDeclared(context: TransformContext): Obligation | null {
+  const { function: fn } = context.facts;
+  const names = [...undeclaredIn(fn)].sort();
+  if (names.length === 0) return null;
+  const shown = `${names.slice(0, 4).join(', ')}${names.length > 4 ? ' …' : ''}`;
+  return assumed('types-known', 'arithmetic-types', lineOf(context, fn), names.length === 1 ? `type ${shown} is not declared in any loaded file; taken for arithmetic` : `types ${shown} are not declared in any loaded file; taken for arithmetic`);
 }
 
 /** New names are used nowhere in the file. */

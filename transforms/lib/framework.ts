@@ -4,7 +4,7 @@
  */
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Unit } from '../../src/syntax/tree.js';
-import { editDisjoint, parsed } from './common-obligations.js';
+import { editDisjoint, parsed, typesDeclared } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
 import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
 
@@ -27,7 +27,7 @@ export interface EvaluateOptions {
 
 /** What becomes of a site. `deferred` is never returned here: conflicts between changes show only when they are planned together. */
 export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context: TransformContext, { evenIfItLoses = false }: EvaluateOptions = {}): Outcome {
-  const stated = [parsed(context), ...transform.obligations(site, context)];
+  const stated = [parsed(context), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
   const obligations = unique(stated.map((obligation) => underGrants(obligation, context.grants)));
   const outcome = { transform: transform.name, site, obligations };
   if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
