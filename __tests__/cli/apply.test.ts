@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { divmod, folderWith, HOISTABLE } from './run-cli.js';
 
@@ -30,7 +30,7 @@ describe('apply', () => {
     const cwd = gitFolder({ 'src/k.cu': HOISTABLE });
     const result = divmod([...FORCED, 'src'], { cwd });
     expect(result.code).toBe(0);
-    expect(result.stdout.startsWith('diff --git a/src/k.cu b/src/k.cu\n--- a/src/k.cu\n+++ b/src/k.cu\n@@')).toBe(true);
+    expect(result.stdout.startsWith('--- a/src/k.cu\n+++ b/src/k.cu\n@@')).toBe(true);
     expect(readFileSync(join(cwd, 'src/k.cu'), 'utf8')).toBe(HOISTABLE);
     const applied = spawnSync('git', ['apply', '-'], { cwd, input: result.bytes });
     expect(applied.stderr.toString()).toBe('');
@@ -38,6 +38,32 @@ describe('apply', () => {
     writeFileSync(join(cwd, 'src/k.cu'), HOISTABLE);
     expect(divmod([...FORCED, '--write', 'src'], { cwd }).code).toBe(0);
     expect(readFileSync(join(cwd, 'src/k.cu'), 'utf8')).toBe(byGit);
+  });
+
+  test('the diff of a run below the top of a work tree applies there, by git and by patch', () => {
+    const cwd = gitFolder({ 'sub/deep/k.cu': HOISTABLE, 'k.cu': HOISTABLE });
+    const below = join(cwd, 'sub');
+    const diff = divmod([...FORCED, 'deep/k.cu'], { cwd: below });
+    expect(spawnSync('git', ['apply', '-'], { cwd: below, input: diff.bytes }).status).toBe(0);
+    const byGit = readFileSync(join(below, 'deep/k.cu'), 'utf8');
+    expect(byGit).not.toBe(HOISTABLE);
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(HOISTABLE);
+    expect(spawnSync('git', ['apply', '-R', '-'], { cwd: below, input: diff.bytes }).status).toBe(0);
+    const patch = ['patch', 'git'].find((tool) => spawnSync(tool, ['--version']).status === 0);
+    expect(spawnSync(patch ?? 'patch', patch === 'git' ? ['apply', '-'] : ['-p1', '-s'], { cwd: below, input: diff.bytes }).status).toBe(0);
+    expect(readFileSync(join(below, 'deep/k.cu'), 'utf8')).toBe(byGit);
+  });
+
+  test.each(['k.cu', 'link.cu', 'other.h'])('--output %s never replaces a source', (output) => {
+    const cwd = gitFolder({ 'k.cu': HOISTABLE, 'other.h': '// mine\n' });
+    symlinkSync('k.cu', join(cwd, 'link.cu'));
+    const result = divmod([...FORCED, '--output', output, 'k.cu'], { cwd });
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(`--output ${output} would replace a source file`);
+    expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(HOISTABLE);
+    expect(readFileSync(join(cwd, 'other.h'), 'utf8')).toBe('// mine\n');
+    expect(divmod([...FORCED, '--output', 'new.diff', 'k.cu'], { cwd }).code).toBe(0);
+    expect(divmod([...FORCED, '--output', 'new.diff', 'k.cu'], { cwd }).code).toBe(0);
   });
 
   test.each([['\r\n', 'CRLF'], ['\n', 'LF']])('keeps newlines, mark and missing last newline (%j)', (newline) => {

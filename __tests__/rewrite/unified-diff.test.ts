@@ -54,7 +54,7 @@ describe('unifiedDiff', () => {
     const text = 'one\ntwo\nthree\nfour\nfive\nsix\n';
     const edit: Edit = { file: 'k.cu', span: { start: 0, end: text.length }, text: 'one\ntwo\n2.5\nthree\nfour\nfive\nsix\n' };
     const diff = unifiedDiff({ path: 'k.cu', text, encoding: 'utf-8', bom: false, newline: '\n', edits: [edit] }).toString();
-    expect(diff).toBe('diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,5 +1,6 @@\n one\n two\n+2.5\n three\n four\n five\n');
+    expect(diff).toBe('--- a/k.cu\n+++ b/k.cu\n@@ -1,5 +1,6 @@\n one\n two\n+2.5\n three\n four\n five\n');
   });
 
   test('a big file with changes everywhere takes no time worth speaking of', () => {

@@ -1,4 +1,5 @@
 /** The options that commands share, and how their text becomes values. */
+import { realpathSync, statSync } from 'node:fs';
 import type { Options } from 'yargs';
 import { UsageError } from '../project/errors.js';
 import { checkValue, type RawValue, type SettingName } from '../project/settings.js';
@@ -91,7 +92,26 @@ export function positive(argv: Argv, name: string): number | undefined {
 export function consoleOptions(argv: Argv): ConsoleOptions {
   // `--no-color` arrives as the value false.
   const color = argv['color'] === false ? 'never' : choice(argv, 'color', ['auto', 'always', 'never'], 'auto');
-  return { quiet: isSet(argv, 'quiet'), debug: isSet(argv, 'debug'), color, output: single(argv, 'output') ?? null };
+  return { quiet: isSet(argv, 'quiet'), debug: isSet(argv, 'debug'), color, output: outputOf(argv) };
+}
+
+const SOURCE_NAME = /\.(?:cu|cuh|c|h|cc|hh|cpp|hpp|cxx|hxx|inl|hip)$/i;
+
+/** Where `--output` says the result goes. Never over a source: a diff in place of the kernel that it changes is a lost kernel. Throws `UsageError`. */
+function outputOf(argv: Argv): string | null {
+  const output = single(argv, 'output');
+  if (output === undefined) return null;
+  const existing = fileAt(output);
+  if (existing === null) return output;
+  const reads = [...pathsOf(argv), ...list(argv, 'before'), ...list(argv, 'after')].some((path) => fileAt(path) === existing);
+  if (reads || SOURCE_NAME.test(existing)) throw new UsageError(`--output ${output} would replace a source file by the result; name another file, or use --write to change sources`);
+  return output;
+}
+
+/** The regular file that a path leads to, through links; null where there is none. */
+function fileAt(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true ? realpathSync(path) : null;
 }
 
 /** The options that are settings: name on the command line, name of the setting. */

@@ -80,12 +80,16 @@ function range(start: number, count: number): string {
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
 }
 
+/**
+ * Without a `diff --git` line: behind one, `git apply` takes paths from the top of the work tree and skips, silently, the diff of a run in a
+ * folder below it. Paths of a plain diff start where it is applied, for git as for patch.
+ */
 function diffHeader(path: string): string {
   const before = quotePath(`a/${path}`);
   const after = quotePath(`b/${path}`);
   // A tab after a name with a space: without it, patch takes the name to end at the space. Git writes it too.
   const tab = path.includes(' ') && !before.startsWith('"') ? '\t' : '';
-  return `diff --git ${before} ${after}\n--- ${before}${tab}\n+++ ${after}${tab}\n`;
+  return `--- ${before}${tab}\n+++ ${after}${tab}\n`;
 }
 
 const ESCAPES = new Map<number, string>([
