@@ -7,12 +7,13 @@
 import { walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
-import type { DeclareStmt, Expr, IfStmt, Stmt, SwitchArm, Type } from '../../src/syntax/tree.js';
-import { declaredIn } from '../lib/common-obligations.js';
+import type { Expr, IfStmt, Stmt, SwitchArm } from '../../src/syntax/tree.js';
 import {
   blockText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
   type Replacement, type Shift,
 } from '../lib/text.js';
+import { wordsOf, type Words } from '../lib/words.js';
+import { bracesStay } from './braces.js';
 import { headDroppable, restOf, withoutClosingBreak, type Outcome } from './empty-loop.js';
 import { lastJump } from './shape.js';
 
@@ -92,7 +93,7 @@ function inList(copier: Copier, list: readonly Stmt[], shift: Shift, block: Stmt
     const extent = extentOf(copier.source, stmt);
     const last = later.at(-1);
     const dropped = jump !== null && last !== undefined ? { start: extent.start, end: extentOf(copier.source, last).end } : extent;
-    const text = listText(copier, kept, shift, indentAt(copier.source, extent.start), namesAround(block, loop, list, stmt, rest), rest.length > 0);
+    const text = listText(copier, kept, shift, indentAt(copier.source, extent.start), wordsAround(copier, block, loop, list, stmt, rest), rest.length > 0);
     if (text === null) result.push(removal(copier.source, dropped));
     else result.push({ span: dropped, text: onItsLines(copier.source, dropped, text, shifted(shift, indentAt(copier.source, extent.start))) });
     if (jump !== null) break;
@@ -132,7 +133,7 @@ function inPlace(copier: Copier, stmt: Stmt, headEnd: number, shift: Shift): rea
   const span = plainGap ? { start: headEnd, end: extent.end } : extent;
   const style = styleOf(source, facts.function);
   const outer = shifted(shift, indentAt(source, parent?.span.start ?? extent.start));
-  const text = listText(copier, kept, shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit, new Set(), false);
+  const text = listText(copier, kept, shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit, wordsOf(facts.unit, parent === null ? [] : [{ start: parent.span.start, end: extent.start }]), false);
   if (text === null) return [{ span, text: plainGap ? ' {}' : '{}' }];
   // Alone below a head: one plain statement, which no `else` behind it and no directive in front of it can break.
   const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0
@@ -237,17 +238,18 @@ function shifted({ from, to }: Shift, indent: string): string {
 }
 
 /** An arm as a list of statements for a place indented by `indent` in the original; null if it holds nothing, not even a comment. */
-function listText(copier: Copier, arm: Arm, shift: Shift, indent: string, around: ReadonlySet<string> | null, followed: boolean): string | null {
+function listText(copier: Copier, arm: Arm, shift: Shift, indent: string, around: Words | null, followed: boolean): string | null {
   const { source } = copier;
   const to = shifted(shift, indent);
   const pieces = arm.before.map((comment) => commentText(source, comment, to));
   if (arm.inner !== null) {
-    const braces = keepsBraces(arm, around, followed);
-    const span = braces && arm.whole !== null ? arm.whole.span : arm.inner;
-    // A block whose last line is gone is written anew.
-    const fresh = braces && arm.whole === null;
+    const braces = bracesStay(copier.facts.unit, arm.statements, arm.inner, around, followed);
+    const block = arm.whole !== null && arm.whole.kind === 'compound' ? arm.whole : null;
+    const span = braces && block !== null ? block.span : arm.inner;
+    // A block whose last line is gone is written anew, as is one around a declaration that was an arm by itself.
+    const fresh = braces && block === null;
     const own: Shift = { from: indentOfText(source, span), to: fresh ? to + styleOf(source, copier.facts.function).unit : to };
-    const replacements = braces && arm.whole !== null ? inside(copier, arm.whole, own) : inList(copier, arm.statements, own, null, null);
+    const replacements = braces && block !== null ? inside(copier, block, own) : inList(copier, arm.statements, own, null, null);
     const text = copyText(source, span, own, replacements).trimEnd();
     pieces.push(fresh ? `{\n${own.to}${text}\n${to}}` : text);
   }
@@ -289,59 +291,23 @@ function removal(source: SourceFile, extent: Span): Replacement {
   return { span: { start, end }, text: '' };
 }
 
-/** A block keeps its braces if its declarations would meet other names, or end later than they did. */
-function keepsBraces(arm: Arm, around: ReadonlySet<string> | null, followed: boolean): boolean {
-  if (arm.whole !== null && arm.whole.kind !== 'compound') return false;
-  for (const stmt of arm.statements) {
-    if (stmt.kind === 'opaque' || stmt.kind === 'preprocessor' || (stmt.kind === 'macro-statement' && declaredIn(stmt).size > 0)) return true;
-    if (stmt.kind !== 'declare') continue;
-    if (around === null || namesOf(stmt).some((name) => around.has(name))) return true;
-    if (followed && stmt.variables.some((variable) => mayHaveDestructor(variable.type))) return true;
-  }
-  return false;
-}
-
-function namesOf(stmt: DeclareStmt): readonly string[] {
-  return [...stmt.variables.map((variable) => variable.name), ...stmt.types.map((type) => type.name)];
-}
-
-function mayHaveDestructor(type: Type): boolean {
-  switch (type.kind) {
-    case 'array': return mayHaveDestructor(type.of);
-    case 'record': return type.decl.vector === null;
-    case 'dependent': case 'unknown': return true;
-    case 'void': case 'bool': case 'int': case 'float': case 'pointer': case 'reference': case 'enum': case 'function': return false;
-    default: {
-      const never: never = type;
-      return never;
-    }
-  }
-}
-
-/** Names declared or used next to a branch in its list, and in the head of the loop whose body the list is; null if not known. */
-function namesAround(block: Stmt | null, loop: Stmt | null, list: readonly Stmt[], branch: Stmt, rest: readonly Stmt[]): ReadonlySet<string> | null {
-  const names = new Set<string>();
+/** What is spelled next to a branch in its list, and in the head of the loop whose body the list is; null if not known. */
+function wordsAround({ facts }: Copier, block: Stmt | null, loop: Stmt | null, list: readonly Stmt[], branch: Stmt, rest: readonly Stmt[]): Words | null {
+  if (block === null) return null;
   let dark = false;
-  const collect = (stmt: Stmt): void => {
+  const others = [...list.slice(0, list.indexOf(branch)), ...rest];
+  for (const stmt of others) {
     walk(stmt, (node) => {
-      if (node.kind === 'opaque' || node.kind === 'macro-statement' || node.kind === 'asm') dark = true;
-      if (node.kind === 'ref') names.add(node.name);
-      if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'builtin' || node.callee.kind === 'unknown')) names.add(node.callee.name);
-      if (node.kind === 'declare') for (const name of namesOf(node)) names.add(name);
+      if (node.kind === 'opaque' || (node.kind === 'call' && node.callee.kind === 'unknown')) dark = true;
+      return !dark;
     });
-  };
-  for (const stmt of list) {
-    if (stmt === branch) break;
-    collect(stmt);
   }
-  for (const stmt of rest) collect(stmt);
-  if (loop !== null && loop.kind === 'for') {
-    if (loop.init.kind === 'declare') for (const name of namesOf(loop.init)) names.add(name);
-    if (loop.conditionDecl !== null) names.add(loop.conditionDecl.name);
-  }
-  if (loop !== null && loop.kind === 'while' && loop.conditionDecl !== null) names.add(loop.conditionDecl.name);
-  if (loop !== null && loop.kind === 'range-for') names.add(loop.variable.name);
-  return dark || block === null ? null : names;
+  if (dark) return null;
+  const last = rest.at(-1);
+  const spans: Span[] = [{ start: block.span.start, end: branch.span.start }];
+  if (last !== undefined) spans.push({ start: branch.span.end, end: last.span.end });
+  if (loop !== null) spans.push({ start: loop.span.start, end: block.span.start });
+  return wordsOf(facts.unit, spans);
 }
 
 // ------------------------------------------------------------------------------------------------------------ ternary
@@ -350,12 +316,54 @@ function choiceIn(copier: Copier, stmt: Stmt, shift: Shift): readonly Replacemen
   const { choice, source } = copier;
   if (choice === null || choice.stmt !== stmt) return [];
   const text = copyText(source, choice.arm.span, shift);
-  const comma = choice.arm.kind === 'binary' && choice.arm.op === ',';
   const lost = commentsIn(source, choice.outer.span).filter((comment) => comment.start >= choice.condition.span.end && (comment.start < choice.arm.span.start || comment.end > choice.arm.span.end));
-  const result: Replacement[] = [{ span: choice.outer.span, text: comma ? `(${text})` : text }];
+  const result: Replacement[] = [{ span: choice.outer.span, text: armExpression(stmt, choice, text) }];
   if (lost.length > 0) {
     const to = shifted(shift, indentAt(source, stmt.span.start));
     result.push({ span: { start: stmt.span.start, end: stmt.span.start }, text: lost.map((comment) => `${commentText(source, comment, to)}\n${to}`).join('') });
   }
   return result;
+}
+
+/** The arm as it stands in place of the `?:`. Where it comes to be a statement, nothing may read it as a declaration: `T(x);` declares x. */
+function armExpression(stmt: Stmt, { outer, arm }: ExprChoice, text: string): string {
+  const alone = stmt.kind === 'expression' && unparenthesised(stmt.expression) === unparenthesised(outer);
+  if (alone && !startsAsExpression(arm)) return arm.kind === 'construct' || arm.kind === 'call' || arm.kind === 'paren' ? `(void)${text}` : `(void)(${text})`;
+  return arm.kind === 'binary' && arm.op === ',' ? `(${text})` : text;
+}
+
+function unparenthesised(expr: Expr): Expr {
+  let inner = expr;
+  while (inner.kind === 'paren') inner = inner.inner;
+  return inner;
+}
+
+/** The first token is none that a declaration could start with: a variable or function that the tree knows, a literal, an operator. */
+function startsAsExpression(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'ref': return expr.decl !== null && (expr.decl.kind === 'variable' || expr.decl.kind === 'parameter' || expr.decl.kind === 'function' || expr.decl.kind === 'enumerator');
+    case 'literal': case 'paren': case 'unary': case 'this': case 'coordinate': return true;
+    case 'update': return expr.prefix || startsAsExpression(expr.target);
+    case 'binary': return startsAsExpression(expr.left);
+    case 'assign': return startsAsExpression(expr.target);
+    case 'conditional': return startsAsExpression(expr.condition);
+    case 'index': return startsAsExpression(expr.base);
+    case 'member': return startsAsExpression(expr.object);
+    case 'call':
+      switch (expr.callee.kind) {
+        case 'function': case 'builtin': return true;
+        case 'method': return startsAsExpression(expr.callee.object);
+        case 'value': return startsAsExpression(expr.callee.value);
+        case 'unknown': return false;
+        default: {
+          const never: never = expr.callee;
+          return never;
+        }
+      }
+    case 'macro': case 'cast': case 'construct': case 'init-list': case 'sizeof': case 'lambda': case 'opaque': return false;
+    default: {
+      const never: never = expr;
+      return never;
+    }
+  }
 }

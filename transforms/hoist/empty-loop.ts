@@ -3,7 +3,8 @@
  * body comes to nothing is not written, if the loop's own head may be dropped too.
  */
 import type { FunctionFacts, Loop } from '../../src/analysis/facts.js';
-import type { Expr, IfStmt, Stmt, SwitchArm, SwitchStmt, VariableDecl } from '../../src/syntax/tree.js';
+import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm, type SwitchStmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';
+import { endIsSeen } from './braces.js';
 import { impurity } from './condition.js';
 import { lastJump } from './shape.js';
 
@@ -80,7 +81,11 @@ export function headDroppable(facts: FunctionFacts, loop: Loop): boolean {
       parts.push(loop.init);
       if (loop.condition !== null) parts.push(loop.condition);
       if (loop.step !== null) parts.push(loop.step);
-      if (loop.init.kind === 'declare') for (const variable of loop.init.variables) if (variable.type.kind !== 'reference') own.add(variable);
+      if (loop.init.kind === 'declare') {
+        // Making an object and its end may do something too.
+        if (loop.init.types.length > 0 || loop.init.variables.some((variable) => variable.opaqueInit || endIsSeen(variable))) return false;
+        for (const variable of loop.init.variables) if (variable.type.kind !== 'reference') own.add(variable);
+      }
       break;
     case 'while':
       if (loop.conditionDecl !== null) return false;
@@ -88,6 +93,8 @@ export function headDroppable(facts: FunctionFacts, loop: Loop): boolean {
       break;
     case 'do': parts.push(loop.condition); break;
     case 'range-for':
+      // Over anything but an array of numbers it calls begin, end, ++, *, or makes an object of each element.
+      if (!isOverNumbers(loop)) return false;
       parts.push(loop.range);
       own.add(loop.variable);
       break;
@@ -111,4 +118,27 @@ export function headDroppable(facts: FunctionFacts, loop: Loop): boolean {
     }
   }
   return true;
+}
+
+/** The range is an array of numbers, pointers and the like, and the variable of the loop is one, or a reference to one or to a row of them. */
+function isOverNumbers({ range, variable }: Extract<Loop, { kind: 'range-for' }>): boolean {
+  const { type } = strip(range);
+  if (type.kind !== 'array') return false;
+  let own = variable.type.kind === 'reference' ? variable.type.to : variable.type;
+  if (variable.type.kind === 'reference') while (own.kind === 'array') own = own.of;
+  let element: Type = type.of;
+  while (element.kind === 'array') element = element.of;
+  return isPlain(element) && isPlain(own);
+}
+
+function isPlain(type: Type): boolean {
+  switch (type.kind) {
+    case 'bool': case 'int': case 'float': case 'pointer': case 'enum': return true;
+    case 'record': return type.decl.vector !== null;
+    case 'void': case 'reference': case 'array': case 'function': case 'dependent': case 'unknown': return false;
+    default: {
+      const never: never = type;
+      return never;
+    }
+  }
 }

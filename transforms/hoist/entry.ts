@@ -4,6 +4,7 @@
  */
 import { isStmt, walk } from '../../src/analysis/children.js';
 import type { FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
+import { fits, integer, operate } from '../../src/cuda/integers.js';
 import type { Expr, RefExpr, Type } from '../../src/syntax/tree.js';
 import { sameType } from '../lib/equality.js';
 import { commaList, describeLoop, variableOf } from '../lib/loops.js';
@@ -52,23 +53,15 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
   return { kind: 'tested', text: needsParentheses(test) ? `(${text})` : text, exprs };
 }
 
+/** The test holds of the value that the counter is given, each converted as C++ converts it. */
 function surelyEntered(facts: FunctionFacts, loop: Loop): boolean {
   const count = describeLoop(facts, loop);
   if (!count.simple || count.start === null || count.otherTests.length > 0) return false;
+  const { type } = count.bound;
   const start = facts.constant(count.start);
   const bound = facts.constant(count.bound);
-  if (start === null || bound === null) return false;
-  switch (count.comparison) {
-    case '<': return start < bound;
-    case '<=': return start <= bound;
-    case '>': return start > bound;
-    case '>=': return start >= bound;
-    case '!=': return start !== bound;
-    default: {
-      const never: never = count.comparison;
-      return never;
-    }
-  }
+  if (start === null || bound === null || type.kind !== 'int' || (count.start.type.kind !== 'int' && count.start.type.kind !== 'bool')) return false;
+  return operate(count.comparison, integer(start, count.counterType), integer(bound, type)).value === 1n;
 }
 
 /** Variables that the head of a `for` gives a value, with it; null if the head does something else. */
@@ -144,7 +137,7 @@ function sameMeaning(facts: FunctionFacts, value: Expr, use: RefExpr, test: Expr
   const variable = use.type;
   if (sameType(value.type, variable)) return true;
   const constant = facts.constant(value);
-  if (constant === null || constant < 0n || constant > 0x7fffffffn || variable.kind !== 'int' || value.type.kind !== 'int') return false;
+  if (constant === null || constant < 0n || constant > 0x7fffffffn || variable.kind !== 'int' || value.type.kind !== 'int' || !fits(constant, variable)) return false;
   const partner = partnerOf(test, use);
   return partner !== null && sameType(partner, variable);
 }

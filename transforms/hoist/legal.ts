@@ -14,6 +14,8 @@ import { conjunctsOf } from '../lib/loops.js';
 import { excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import { statementStart } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
+import { bringsNames, wordsOf } from '../lib/words.js';
+import { sharedAmongArms } from './braces.js';
 import { atRunTime, conditionInvariant, conditionPure, safeEarly, type Guard } from './condition.js';
 import { innerBreaks, lastJump, plain, polarity, testsOf, withTests, type Branch } from './shape.js';
 
@@ -62,7 +64,7 @@ export function levelAt(context: TransformContext, branch: Branch, loops: readon
     contractionStable(context, loop),
   ];
   // What a condition that changes would mean in front of the loop is of no interest.
-  if (invariant.status !== 'refuted') obligations.push(safe.obligation, namesResolve(context, writtenInFront(evaluated, safe.guard, shared), loop));
+  if (invariant.status !== 'refuted') obligations.push(safe.obligation, namesInFront(context, cut, [...evaluated, ...labelsOf(cut)], safe.guard, shared, loop));
   if (cut.kind === 'switch') obligations.push(armsClosed(context, cut));
   if (cut.kind === 'ternary') obligations.push(armTypes(context, cut));
   if (shared.length > 0) obligations.push(sharedNamesFree(context, shared, loop));
@@ -73,6 +75,20 @@ export function levelAt(context: TransformContext, branch: Branch, loops: readon
 /** What comes to stand in front of the loop: the conditions, the entry tests around them, `__shared__` declarations. */
 function writtenInFront(evaluated: readonly Expr[], guard: Guard | null, shared: readonly DeclareStmt[]): readonly Written[] {
   return [...evaluated, ...(guard?.exprs ?? []), ...shared].map((node) => ({ kind: 'copied', node }));
+}
+
+/** Values of the labels of a `switch`, which go in front with it. */
+function labelsOf(branch: Branch): readonly Expr[] {
+  if (branch.kind !== 'switch') return [];
+  return branch.stmt.arms.flatMap((arm) => arm.labels.filter((label): label is Expr => label !== null));
+}
+
+function namesInFront(context: TransformContext, branch: Branch, evaluated: readonly Expr[], guard: Guard | null, shared: readonly DeclareStmt[], loop: Loop): Obligation {
+  // What a using-declaration in the loop brings along is in no list of declarations.
+  if (bringsNames(wordsOf(context.unit, [{ start: loop.span.start, end: branch.stmt.span.start }]))) {
+    return refuted('names-resolve', lineOf(context, loop), 'a using-declaration in the loop may say what the names of the condition mean', 'move it in front of the loop');
+  }
+  return namesResolve(context, writtenInFront(evaluated, guard, shared), loop);
 }
 
 /** The first bad obligation of each id, else the first. */
@@ -180,8 +196,8 @@ function ownText(context: TransformContext, branch: Branch, loop: Loop): Obligat
 
 function movableShared(context: TransformContext, loop: Loop): readonly DeclareStmt[] {
   const result = new Set<DeclareStmt>();
-  for (const { node } of copyHazards([loop])) {
-    if (node.kind !== 'declare' || node.types.length > 0) continue;
+  for (const { node, movable } of copyHazards([loop])) {
+    if (movable === null || node.kind !== 'declare' || node.types.length > 0) continue;
     if (node.variables.every((variable) => variable.space === 'shared' && variable.init === null && !variable.dynamicShared && lengthIsConstant(context, variable))) result.add(node);
   }
   return [...result];
@@ -258,6 +274,11 @@ function armsClosed(context: TransformContext, branch: Extract<Branch, { kind: '
     const inner = innerBreaks(arm)[0];
     if (inner !== undefined) return refuted(id, lineOf(context, inner), 'this break leaves the switch from the middle of an arm; in a copy it would leave the loop', 'write the arm with if and else');
     if (index < arms.length - 1 && lastJump(arm.body) === null) return refuted(id, lineOf(context, arm), 'the arm falls through into the next one', 'end every arm with break');
+  }
+  const shared = sharedAmongArms(context.unit, arms);
+  if (shared !== null) {
+    const what = shared.name === null ? 'what this arm declares' : `${shared.name} of this arm`;
+    return refuted(id, lineOf(context, shared.at), `the arms share a scope, and ${what} is declared for the later arms too`, 'put braces around the statements of the arm');
   }
   return proved(id, lineOf(context, branch.stmt), 'every arm ends in a jump and no other break leaves the switch');
 }

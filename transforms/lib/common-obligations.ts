@@ -148,7 +148,16 @@ export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
   const hazards: CopyHazard[] = [];
   for (const root of roots) {
     walk(root, (node) => {
+      // A variable of a lambda or of a local class belongs to it: it has no place outside.
+      if (node.kind === 'lambda') {
+        hazards.push(...copyHazards([node.body]).map((hazard) => ({ ...hazard, movable: null })));
+        return false;
+      }
       if (node.kind === 'declare') {
+        for (const type of node.types) {
+          if (type.kind !== 'record') continue;
+          for (const { body } of type.methods) if (body !== null) hazards.push(...copyHazards([body]).map((hazard) => ({ ...hazard, movable: null })));
+        }
         for (const variable of node.variables) {
           if (variable.space === 'shared') {
             hazards.push({ node, text: `a copy of __shared__ ${variable.name} would be a second array`, movable: variable.init === null ? variable : null });
@@ -167,6 +176,7 @@ export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
       } else if (node.kind === 'ref' && placeDependent(node.name)) {
         hazards.push({ node, text: `${node.name} depends on where it stands`, movable: null });
       }
+      return true;
     });
   }
   return hazards;
