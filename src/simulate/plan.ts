@@ -85,7 +85,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
       const wanted = shape(state, step.grid);
       const grid: Shape = options.oneBlock === true && step.anyGrid === true && wanted.every((v) => v > 0) ? [1, 1, 1] : wanted;
       const block = shape(state, step.block);
-      if (grid.some((v) => v <= 0)) continue; // a launch of nothing: the generated host text tests for it
+      if (grid.some((v) => v === 0)) continue; // a launch of nothing: the runtime runs none, whether or not the host text tests for it
       // A bound that was not cut to the original's grid: nothing that a comparison launches has so many.
       const blocks = grid[0] * grid[1] * grid[2];
       if (blocks > MOST_BLOCKS) throw new RunAborted('memory-budget', `${step.kernel} is launched with ${blocks} blocks`, null);
@@ -151,8 +151,9 @@ function number(state: State, text: string): number {
 
 function shape(state: State, text: string): Shape {
   const v = value(state, text);
-  if (v.kind === 'shape') return [v.value[0], v.value[1], v.value[2]];
-  if (v.kind === 'number') return [v.value, 1, 1];
+  // `dim3` has no sign: one less than no blocks are 2^32 - 1.
+  if (v.kind === 'shape') return [v.value[0] >>> 0, v.value[1] >>> 0, v.value[2] >>> 0];
+  if (v.kind === 'number') return [v.value >>> 0, 1, 1];
   throw new HostExpressionError(`${text} is no launch shape`);
 }
 

@@ -123,6 +123,18 @@ export function prepareInstance(program: Program, kernel: FunctionDecl, counts: 
 
 export const LIMITS = { blocks: 65536, threads: 1024 };
 
+/** What a launch of no blocks leaves: the runtime runs none of it. */
+export function runNothing(prepared: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: SimulationOptions = {}): SimulationResult {
+  const D = newMachine(prepared, inputs, options);
+  try {
+    // Memory as for one block, of which nothing runs.
+    const run = prepareRun(D, prepared, { ...launch, grid: [1, 1, 1] }, inputs);
+    return { status: 'ran', faults: [], buffers: run.buffers, scalars: run.scalars, launch, counts: null, printed: [] };
+  } catch (error) {
+    return failure(error, D);
+  }
+}
+
 export function runPrepared(prepared: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: SimulationOptions = {}): SimulationResult {
   const D = newMachine(prepared, inputs, options);
   try {

@@ -50,6 +50,10 @@ class Course {
   }
 }
 
+function isEmpty({ grid }: Setting): boolean {
+  return grid.some((side) => side === 0);
+}
+
 /** The comparison itself, over prepared runners. */
 export function compareOver(c: Comparison): Verdict {
   const course = new Course();
@@ -69,7 +73,8 @@ export function compareOver(c: Comparison): Verdict {
     switch (outcome.kind) {
       case 'equal':
         course.clean.push(setting);
-        shape.clean++;
+        // A launch of nothing tells nothing of the block's shape.
+        if (!isEmpty(setting)) shape.clean++;
         if (outcome.wrote) course.wrote++;
         for (const note of outcome.notes) course.notes.add(note);
         break;
@@ -118,7 +123,7 @@ function instead(course: Course, wanted: Setting, settings: readonly Setting[]):
 /** Pairs of pointers that hold one address: a launch like any other where the code does not say `__restrict__`. */
 function compareAliased(c: Comparison, course: Course, end: number): Verdict | null {
   for (const pair of c.apart) course.notes.add(`not tried: ${pair.join(' and ')} at one address, for the edit rests on the assumption that they are apart`);
-  const candidates = course.clean.filter((s) => s.size > 1).sort((a, b) => b.size - a.size);
+  const candidates = course.clean.filter((s) => s.size > 1 && !isEmpty(s)).sort((a, b) => b.size - a.size);
   const skipped: string[] = [];
   for (const [i, alias] of c.aliases.entries()) {
     if (i >= MOST_PAIRS || Date.now() > end) { skipped.push(alias.join(' and ')); continue; }

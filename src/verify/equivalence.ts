@@ -7,7 +7,7 @@
 import type { Argument, Arguments } from '../simulate/arguments.js';
 import { instancesOf, labelOf, MOST_INSTANCES, transferred, type Instance } from '../simulate/instances.js';
 import { hasSeveralSizes } from '../simulate/inputs.js';
-import { failure, prepareInstance, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions } from '../simulate/simulate.js';
+import { failure, prepareInstance, runNothing, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions } from '../simulate/simulate.js';
 import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
 import { jointUsage, usageOf, type Usage } from '../simulate/usage.js';
 import { Unsupported } from '../simulate/types.js';
@@ -15,8 +15,8 @@ import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js'
 import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { launchChanges } from './launch-changes.js';
-import { settingsFor, withOneBlock, type Setting } from './settings.js';
-import { blockShapes, constantShape, sameShape } from './shapes.js';
+import { settingsFor, withEmptyGrid, withOneBlock, type Setting } from './settings.js';
+import { axesOf, blockShapes, constantShape, sameShape } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
 import { joinTried, type Tried } from './tried.js';
 
@@ -159,13 +159,15 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     runAfter = (s) => runPrepared(second, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed });
   }
   const runBefore: Runner = (s) => {
-    const result = runPrepared(first, launch(s), inputs(s), { ...limits(), scheduleSeed: s.scheduleSeed });
+    const run = s.grid.some((side) => side === 0) ? runNothing : runPrepared;
+    const result = run(first, launch(s), inputs(s), { ...limits(), scheduleSeed: s.scheduleSeed });
     patient ||= result.status === 'ran';
     return result;
   };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   const usual = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
-  const settings = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
+  const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
+  const settings = options.plan === undefined ? single : withEmptyGrid(single, axesOf(kernel));
   const given = [...options.arguments ?? new Map<string, Argument>()].some(([, a]) => a.kind === 'alias');
   const pairs = options.aliasing === undefined || given ? [] : aliasPairs(kernel, types);
   return compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });

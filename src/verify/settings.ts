@@ -133,6 +133,17 @@ export function withOneBlock(settings: readonly Setting[]): Setting[] {
   });
 }
 
+/** Launches of no blocks, as a host makes them of no elements; a plan must run nothing either. After the first setting, so that the budget does not end before. */
+export function withEmptyGrid(settings: readonly Setting[], axes: { readonly y: boolean; readonly z: boolean }): Setting[] {
+  const [first, ...others] = settings;
+  if (first === undefined) return [];
+  const empty = [true, axes.y, axes.z].flatMap((used, axis): Setting[] => {
+    const base = settings.find((setting) => setting.size > 0 && setting.extents === 0) ?? first;
+    return used ? [{ ...base, grid: [axis === 0 ? 0 : base.grid[0], axis === 1 ? 0 : base.grid[1], axis === 2 ? 0 : base.grid[2]] }] : [];
+  });
+  return [first, ...empty, ...others];
+}
+
 /** Sizes just beyond constants of the code, with grids that reach them. */
 function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[] {
   if (usage === null) return [];

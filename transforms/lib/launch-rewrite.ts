@@ -6,6 +6,8 @@
  * launches of which the first is left out unless `c` and the second if `c` become `if (c) … else …`. A launch of another grid than the
  * original's is guarded by `if (grid > 0)`: the runtime calls a launch of nothing an error.
  */
+import { strip } from '../../src/analysis/children.js';
+import { evaluate, single } from '../../src/analysis/integer-values.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, ParameterDecl, Type } from '../../src/syntax/tree.js';
 import { sameType } from './equality.js';
@@ -65,12 +67,18 @@ export class SiteWriter {
   /** What may stand in several launches as it is. */
   readonly #texts = new Map<'grid' | 'block' | 'shared' | 'stream', string>();
   readonly #steps: readonly LaunchStep[];
+  /** Sides of grids of which it is known that they are not empty, in the plan's words. */
+  readonly #full = new Set<string>();
   readonly #choice: boolean;
   readonly #unit: string;
 
   constructor(private readonly found: KernelSites, private readonly site: LaunchSite, plan: LaunchPlan, decide: Decide) {
-    this.#steps = plan.steps.filter((step) => !(step.kind === 'kernel' && step.unless !== null && decide(site, step.unless) === true))
-      .map((step) => (step.kind === 'kernel' && step.unless !== null && decide(site, step.unless) === false ? { ...step, unless: null } : step));
+    const known = (step: LaunchStep): boolean | null => (step.kind !== 'kernel' || step.unless === null ? false : sizeDecides(site.launch.grid, step.unless) ?? decide(site, step.unless));
+    this.#steps = plan.steps.filter((step) => known(step) !== true).map((step) => {
+      if (step.kind !== 'kernel' || known(step) === null) return step;
+      for (const side of coveredBy(step.unless)) this.#full.add(side);
+      return { ...step, unless: null };
+    });
     const kernels = this.#steps.filter((step) => step.kind === 'kernel');
     this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
     this.#unit = styleOf(site.unit.source, site.function).unit;
@@ -228,7 +236,7 @@ export class SiteWriter {
           steps.shift();
           this.#lines.push(`if (${this.host(next.unless ?? '')})\n${this.#unit}${this.#launch(step)}\nelse\n${this.#unit}${this.#launch(next)}`);
         } else {
-          const guards = [...(step.unless === null ? [] : [negated(this.host(step.unless))]), ...this.#nonEmpty(step)];
+          const guards = [...(step.unless === null ? [] : [this.#runsIf(step.unless)]), ...this.#nonEmpty(step)];
           const call = this.#launch(step);
           this.#lines.push(guards.length === 0 ? call : `if (${guards.join(' && ')})\n${this.#unit}${call}`);
         }
@@ -255,13 +263,19 @@ export class SiteWriter {
     return made?.kind === 'temporary' ? made.element : null;
   }
 
-  /** `grid > 0` for each side of the grid that is not the original's. */
+  /** `grid > 0` for each side of the grid that is not the original's, unless its condition says so. */
   #nonEmpty(step: KernelStep): readonly string[] {
     const grid = step.grid.trim();
     if (grid === 'gridDim') return [];
     const list = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
     const sides = list === undefined ? [grid] : argumentsOf(list);
-    return sides.flatMap((side, i) => (/^[1-9]\d*$/.test(side) || side === `gridDim${AXES[i] ?? ''}` ? [] : [`${this.host(side)} > 0`]));
+    const full = new Set([...this.#full, ...coveredBy(step.unless)]);
+    return sides.flatMap((side, i) => (/^[1-9]\d*$/.test(side) || side === `gridDim${AXES[i] ?? ''}` || full.has(side) ? [] : [`${this.host(side)} > 0`]));
+  }
+
+  #runsIf(unless: string): string {
+    const most = SMALL_GRID.exec(unless);
+    return most === null ? negated(this.host(unless)) : `${this.host(most[1] ?? '')} > ${most[2] ?? ''}`;
   }
 
   #launch(step: KernelStep): string {
@@ -300,6 +314,27 @@ export class SiteWriter {
     if (stream !== null) parts.push(stream);
     return `<<<${parts.join(', ')}>>>`;
   }
+}
+
+/** `gridDim.x <= 1`: a part of the grid that is not there. */
+const SMALL_GRID = /^(gridDim\.[xyz]) <= (\d+)$/;
+
+/** The side of a grid that is not empty where the condition does not hold: `gridDim.x - 1` for `gridDim.x <= 1`. */
+function coveredBy(unless: string | null): readonly string[] {
+  const most = unless === null ? null : SMALL_GRID.exec(unless);
+  return most === null ? [] : [`${most[1] ?? ''} - ${most[2] ?? ''}`];
+}
+
+/** Such a condition where the launch says how many blocks there are. */
+function sizeDecides(grid: Expr, unless: string): boolean | null {
+  const most = SMALL_GRID.exec(unless);
+  if (most === null) return null;
+  const e = strip(grid);
+  const sides = e.kind === 'construct' ? e.arguments : e.kind === 'init-list' ? e.elements : [grid];
+  const index = AXES.findIndex((axis) => most[1]?.endsWith(axis) === true);
+  const side = sides[index];
+  const blocks = side === undefined ? (sides.length > 0 && isArithmetic(sides[0]?.type ?? e.type) ? 1n : null) : single(evaluate(side, () => null));
+  return blocks === null || blocks < 0n ? null : blocks <= BigInt(most[2] ?? '0');
 }
 
 /** Exactly one of the two runs. */

@@ -84,7 +84,7 @@ function boundaryOf(facts: FunctionFacts, axis: Axis, side: Expr, bound: Expr, h
     case '==': case '!=':
       if (constant === 0n) return { first: '1', thenFirst: op === '==', start: 'one' };
       // The last block is alone, all others come before it.
-      if (isLast(bound, axis)) return { first: `${all} - 1`, thenFirst: op === '!=', start: null };
+      if (isLast(bound, axis)) return { first: allButOne(axis), thenFirst: op === '!=', start: null };
       return null;
     case '+': case '-': case '*': case '/': case '%': case '<<': case '>>': case '&': case '|': case '^': case '&&': case '||': case ',': return null;
     default: {
@@ -101,6 +101,11 @@ function count(text: string, constant: bigint | null, signed: boolean, type: { r
   const cut = `${value} < ${all} ? ${first}${including ? ' + 1' : ''} : ${all}`;
   if (!signed || !type.signed || (constant !== null && constant > 0n)) return cut;
   return `${text} ${including ? '<' : '<='} 0 ? 0 : ${cut}`;
+}
+
+/** How many blocks come before the last one; meaningless for an empty grid. */
+export function allButOne(axis: Axis): string {
+  return `gridDim.${axis} - 1`;
 }
 
 /** `gridDim.x - 1`. */

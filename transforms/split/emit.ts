@@ -11,7 +11,7 @@ import { sameExpr } from '../lib/equality.js';
 import { spelledIn } from '../lib/launch-mentions.js';
 import { textOf, type Replacement } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
-import type { LaunchCondition } from './condition.js';
+import { allButOne, type LaunchCondition } from './condition.js';
 import { definitionText } from './definition.js';
 import type { SplitBranch } from './shape.js';
 
@@ -75,7 +75,10 @@ export function freshKernelName({ facts: { program } }: TransformContext, base: 
 
 /** What the populations are called after. */
 function wordsOf(branch: SplitBranch, condition: Known): readonly [string, string] {
-  if (condition.kind === 'role') return condition.thenFirst ? ['first', 'rest'] : ['rest', 'first'];
+  if (condition.kind === 'role') {
+    const [front, behind] = condition.first === allButOne(condition.axis) ? ['rest', 'last'] : ['first', 'rest'];
+    return condition.thenFirst ? [front, behind] : [behind, front];
+  }
   const name = /^!*([A-Za-z_]\w*)$/.exec(condition.text);
   if (name?.[1] !== undefined) return condition.text.startsWith('!') ? [`no_${name[1]}`, name[1]] : [name[1], `no_${name[1]}`];
   const equal = /^([A-Za-z_]\w*) == (\d+|[A-Za-z_]\w*)$/.exec(condition.text);
@@ -89,12 +92,18 @@ function planOf(context: TransformContext, condition: Known, then: Population, o
   const step = ({ kernel, passed }: Population, grid: string, unless: string | null): LaunchStep => ({ kind: 'kernel', kernel: kernel.name, grid, block: 'blockDim', arguments: passed, unless });
   if (condition.kind === 'choice') return { steps: [step(then, 'gridDim', `!(${condition.text})`), step(other, 'gridDim', condition.text)] };
   const { axis, first, thenFirst } = condition;
+  const all = `gridDim.${axis}`;
   const sides = (x: string): string => `dim3(${(['x', 'y', 'z'] as const).map((a) => (a === axis ? x : `gridDim.${a}`)).join(', ')})`;
   const [front, rest] = thenFirst ? [then, other] : [other, then];
-  const fixed = /^\d+$/.test(first);
-  const boundary = fixed ? first : firstName(context);
-  const values: LaunchStep[] = fixed ? [] : [{ kind: 'value', name: boundary, type: 'unsigned', value: first }];
-  return { steps: [...values, step(front, sides(boundary), null), step(rest, sides(`gridDim.${axis} - ${boundary}`), null)] };
+  // One block alone: an empty grid has none, and one less than no blocks would be 2^32 - 1.
+  if (isFixed(first)) return { steps: [step(front, sides(first), `${all} <= 0`), step(rest, sides(`${all} - ${first}`), `${all} <= ${first}`)] };
+  if (first === allButOne(axis)) return { steps: [step(front, sides(first), `${all} <= 1`), step(rest, sides('1'), `${all} <= 0`)] };
+  const boundary = firstName(context);
+  return { steps: [{ kind: 'value', name: boundary, type: 'unsigned', value: first }, step(front, sides(boundary), null), step(rest, sides(`${all} - ${boundary}`), null)] };
+}
+
+function isFixed(first: string): boolean {
+  return /^\d+$/.test(first);
 }
 
 /** Name of the plan's value, the number of blocks of the first population; sites where it is taken call it something else. */
@@ -129,7 +138,7 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
           gone.push(counted);
           continue;
         }
-        const fixed = /^\d+$/.test(condition.first);
+        const fixed = isFixed(condition.first);
         offset ||= !fixed;
         const sum = `${textOf(source, coordinate.span)} + ${fixed ? condition.first : first ?? ''}`;
         coordinates.push({ span: coordinate.span, text: bindsTighter(facts, coordinate) ? `(${sum})` : sum });
@@ -142,7 +151,7 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
   const parameters: NewParameter[] = kernel.parameters.filter((parameter) => usedIn(source, live, dropped, parameter, gone)).map((parameter) => ({ kind: 'kept', index: parameter.index }));
   const passed = parameters.map((parameter) => (parameter.kind === 'kept' ? kernel.parameters[parameter.index]?.name ?? '' : ''));
   if (condition.kind === 'role') {
-    if (offset) { parameters.push({ kind: 'new', text: `unsigned ${first ?? ''}` }); passed.push(firstName(context)); }
+    if (offset) { parameters.push({ kind: 'new', text: `unsigned ${first ?? ''}` }); passed.push(condition.first === allButOne(condition.axis) ? condition.first : firstName(context)); }
     if (whole) { parameters.push({ kind: 'new', text: `unsigned ${blocks ?? ''}` }); passed.push(`gridDim.${condition.axis}`); }
   }
   const made: NewKernel = { name, parameters };

@@ -59,7 +59,7 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
   if (body === null || found.sites.length === 0 || obligations.some((o) => o.status === 'refuted' || o.status === 'unknown')) return { branch, condition, obligations, written: null };
   const division = condition.kind === 'interior' ? divideFrame(context, branch, condition) : divide(context, branch, condition);
   const writing = writePlanText(context, found, division.plan, {
-    kernels: [division.then.kernel, division.else.kernel], keepOriginal: keepsOriginal(context, found), decide: decider(facts, stmt.condition, division.plan),
+    kernels: [division.then.kernel, division.else.kernel], keepOriginal: keepsOriginal(context, found), ...(condition.kind === 'choice' ? { decide: decider(facts, stmt.condition, division.plan) } : {}),
   });
   return {
     branch, condition, written: { division, found, writing },
@@ -161,5 +161,5 @@ function gridExact(context: TransformContext, branch: SplitBranch, condition: Kn
   const asm: Stmt | null = size;
   if (asm !== null) return refuted(id, lineOf(context, asm), 'inline assembly reads the number of the block', 'use blockIdx');
   if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out');
-  return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out`);
+  return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out, for an empty grid both are (the original reports an invalid configuration there)`);
 }
