@@ -7,24 +7,16 @@
 import { walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
-import type { Expr, IfStmt, Stmt, SwitchArm } from '../../src/syntax/tree.js';
+import type { IfStmt, Stmt, SwitchArm, SwitchStmt } from '../../src/syntax/tree.js';
 import {
-  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
+  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
   type Replacement, type Shift,
 } from '../lib/text.js';
 import { wordsOf, type Words } from '../lib/words.js';
+import { armExpression, type ExprChoice } from './arm-expression.js';
 import { bracesStay } from './braces.js';
 import { headDroppable, restOf, withoutClosingBreak, type Outcome } from './empty-loop.js';
 import { lastJump } from './shape.js';
-
-/** A replacement of an expression inside a statement: the arm of a `?:`. */
-export interface ExprChoice {
-  readonly stmt: Stmt;
-  /** What is replaced: the `?:` with its parentheses. */
-  readonly outer: Expr;
-  readonly condition: Expr;
-  readonly arm: Expr;
-}
 
 interface Copier {
   readonly facts: FunctionFacts;
@@ -158,11 +150,31 @@ function knownArm(copier: Copier, stmt: Stmt): Arm | null {
   if (stmt.kind === 'if') return copier.outcome.truth.has(stmt) ? armOfIf(copier, stmt) : null;
   if (stmt.kind === 'switch' && copier.outcome.taken?.stmt === stmt) {
     const { arm } = copier.outcome.taken;
-    if (arm === null) return EMPTY;
+    const { source } = copier;
+    // What stands behind the switch on its last line belongs to no arm: it stays behind each.
+    const beside = commentsIn(source, { start: stmt.span.end, end: extentOf(source, stmt).end });
+    if (arm === null) return { ...EMPTY, after: beside };
     const body = lastJump(arm.body)?.kind === 'break' ? withoutClosingBreak(arm.body) : arm.body;
-    return armOfList(copier.source, body, commentsOfLabels(copier.source, arm).below);
+    const kept = armOfList(source, body, commentsOfLabels(source, arm).below);
+    return { ...kept, after: [...commentsBehind(source, stmt, arm, kept), ...beside] };
   }
   return null;
+}
+
+/** Comments from the end of what is kept of an arm, such as those at its closing `break`, to where those of the next arm begin. */
+function commentsBehind(source: SourceFile, stmt: SwitchStmt, arm: SwitchArm, kept: Arm): readonly Span[] {
+  const last = arm.body.at(-1);
+  const labelEnd = arm.labels.at(-1)?.span.end ?? arm.span.start;
+  const start = kept.inner?.end ?? kept.before.at(-1)?.end ?? (last === undefined ? labelEnd : statementStart(last));
+  const end = arm === stmt.arms.at(-1) || last === undefined ? stmt.bodySpan.end : withTrailingComments(source, last.span.end);
+  return commentsIn(source, { start, end });
+}
+
+/** Comments of the arm that a copy takes at the branch: what remains to be written where the copy itself is not. */
+export function commentsOfTaken(facts: FunctionFacts, branch: Stmt, outcome: Outcome): readonly Span[] {
+  const arm = knownArm({ facts, source: facts.unit.source, outcome, choice: null }, branch);
+  if (arm === null) return [];
+  return [...arm.before, ...(arm.inner === null ? [] : commentsIn(facts.unit.source, arm.inner)), ...arm.after];
 }
 
 const EMPTY: Arm = { statements: [], inner: null, whole: null, before: [], after: [] };
@@ -227,7 +239,8 @@ function trimmed(source: SourceFile, span: Span): Span | null {
 function withoutLast(source: SourceFile, arm: Arm): Arm {
   const last = arm.statements.at(-1);
   if (last === undefined || arm.inner === null || last.kind === 'compound') return arm;
-  return { ...arm, statements: arm.statements.slice(0, -1), inner: trimmed(source, { start: arm.inner.start, end: last.span.start }), whole: null };
+  const behind = commentsIn(source, { start: last.span.end, end: Math.max(arm.inner.end, last.span.end) });
+  return { ...arm, statements: arm.statements.slice(0, -1), inner: trimmed(source, { start: arm.inner.start, end: last.span.start }), whole: null, after: [...behind, ...arm.after] };
 }
 
 // -------------------------------------------------------------------------------------------------------------- text
@@ -258,7 +271,8 @@ function listText(copier: Copier, arm: Arm, shift: Shift, indent: string, around
   return filled.length === 0 ? null : filled.join(`\n${to}`);
 }
 
-function commentText(source: SourceFile, comment: Span, to: string): string {
+/** A comment for a place indented by `to`. */
+export function commentText(source: SourceFile, comment: Span, to: string): string {
   return copyText(source, comment, { from: indentAt(source, comment.start), to });
 }
 
@@ -280,10 +294,18 @@ function lineBelongsToBlock(source: SourceFile, start: number): boolean {
   return /\{\s*$/.test(source.text.slice(Math.max(0, start - 80), start));
 }
 
+/** The last lines of a block go with the blank lines above them. */
+function lastOfBlock(source: SourceFile, lines: Span): Span {
+  const below = source.text.slice(lines.end).search(/\S/);
+  if (below < 0 || source.text[lines.end + below] !== '}') return lines;
+  const above = source.text.slice(0, lines.start).trimEnd();
+  return { start: Math.min(lines.start, lineEndOf(source, above.length)), end: lines.end };
+}
+
 /** Takes a statement out. No blank line is left where it was the only thing between two, or the first thing of a block. */
 function removal(source: SourceFile, extent: Span): Replacement {
   const lines = wholeLines(source, extent);
-  if (lines !== extent) return { span: withBlankLine(source, lines), text: '' };
+  if (lines !== extent) return { span: withBlankLine(source, lastOfBlock(source, lines)), text: '' };
   // Something else stands on the line: take the white space in front along.
   let { start, end } = extent;
   if (endsLine(source, extent.end)) while (start > 0 && (source.text[start - 1] === ' ' || source.text[start - 1] === '\t')) start--;
@@ -323,47 +345,4 @@ function choiceIn(copier: Copier, stmt: Stmt, shift: Shift): readonly Replacemen
     result.push({ span: { start: stmt.span.start, end: stmt.span.start }, text: lost.map((comment) => `${commentText(source, comment, to)}\n${to}`).join('') });
   }
   return result;
-}
-
-/** The arm as it stands in place of the `?:`. Where it comes to be a statement, nothing may read it as a declaration: `T(x);` declares x. */
-function armExpression(stmt: Stmt, { outer, arm }: ExprChoice, text: string): string {
-  const alone = stmt.kind === 'expression' && unparenthesised(stmt.expression) === unparenthesised(outer);
-  if (alone && !startsAsExpression(arm)) return arm.kind === 'construct' || arm.kind === 'call' || arm.kind === 'paren' ? `(void)${text}` : `(void)(${text})`;
-  return arm.kind === 'binary' && arm.op === ',' ? `(${text})` : text;
-}
-
-function unparenthesised(expr: Expr): Expr {
-  let inner = expr;
-  while (inner.kind === 'paren') inner = inner.inner;
-  return inner;
-}
-
-/** The first token is none that a declaration could start with: a variable or function that the tree knows, a literal, an operator. */
-function startsAsExpression(expr: Expr): boolean {
-  switch (expr.kind) {
-    case 'ref': return expr.decl !== null && (expr.decl.kind === 'variable' || expr.decl.kind === 'parameter' || expr.decl.kind === 'function' || expr.decl.kind === 'enumerator');
-    case 'literal': case 'paren': case 'unary': case 'this': case 'coordinate': return true;
-    case 'update': return expr.prefix || startsAsExpression(expr.target);
-    case 'binary': return startsAsExpression(expr.left);
-    case 'assign': return startsAsExpression(expr.target);
-    case 'conditional': return startsAsExpression(expr.condition);
-    case 'index': return startsAsExpression(expr.base);
-    case 'member': return startsAsExpression(expr.object);
-    case 'call':
-      switch (expr.callee.kind) {
-        case 'function': case 'builtin': return true;
-        case 'method': return startsAsExpression(expr.callee.object);
-        case 'value': return startsAsExpression(expr.callee.value);
-        case 'unknown': return false;
-        default: {
-          const never: never = expr.callee;
-          return never;
-        }
-      }
-    case 'macro': case 'cast': case 'construct': case 'init-list': case 'sizeof': case 'lambda': case 'opaque': return false;
-    default: {
-      const never: never = expr;
-      return never;
-    }
-  }
 }

@@ -12,7 +12,8 @@
  *
  * Each condition is evaluated once, at the place of the edit. A copy that would do nothing is not written.
  */
-import type { Edit, Span } from '../../src/source/types.js';
+import { tokenize } from '../../src/source/tokenizer.js';
+import type { Edit, SourceFile, Span } from '../../src/source/types.js';
 import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
 import { placeOf } from '../lib/place.js';
 import {
@@ -21,7 +22,8 @@ import {
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import { invariance } from './condition.js';
-import { commentsOfLabels, copyOf, type ExprChoice } from './copy.js';
+import type { ExprChoice } from './arm-expression.js';
+import { commentsOfLabels, commentsOfTaken, commentText, copyOf } from './copy.js';
 import { headDroppable, restOf, type Outcome } from './empty-loop.js';
 import { needsParentheses } from './entry.js';
 import type { Level } from './legal.js';
@@ -104,14 +106,28 @@ export function emitHoist(context: TransformContext, level: Level): Change {
     const first = region.start !== loop.span.start && startsLine(source, region.start) && indentAt(source, region.start) === '' ? '' : depth;
     return first + copyOf(facts, loop, shift, outcome, choiceOf(branch, k));
   });
-  const body = branch.kind === 'switch' ? switchText(context, branch, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
+  const body = branch.kind === 'switch' ? switchText(context, branch, outcomes, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
   const shared = level.shared.map((stmt) => `${copyText(source, extentOf(source, stmt), { from: indentAt(source, stmt.span.start), to: place.indent })}\n${place.indent}`);
-  const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${body}${place.after}` }];
+  const lost = lostComments(source, region, [...shared, body].join('\n')).map((comment) => `${commentText(source, comment, place.indent)}\n${place.indent}`);
+  const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${lost.join('')}${body}${place.after}` }];
   const reads = [{ file: source.realPath, start: region.start, end: region.end }];
   for (const test of branch.kind === 'switch' ? [branch.stmt.condition] : branch.kind === 'ternary' ? [branch.expr.condition] : branch.links.map((link) => link.condition)) {
     for (const read of invariance(context, test, loop).reads) reads.push({ file: read.file, start: read.start, end: read.end });
   }
   return { edits, reads };
+}
+
+/** Comments of a region that a text does not hold: those of a test that is gone, or of what no copy reaches. They go in front. */
+function lostComments(source: SourceFile, region: Span, text: string): readonly Span[] {
+  const even = (comment: Span, from: string): string => from.slice(comment.start, comment.end).replace(/\s+/g, ' ');
+  const there = new Map<string, number>();
+  for (const comment of tokenize(text).comments) there.set(even(comment, text), (there.get(even(comment, text)) ?? 0) + 1);
+  return commentsIn(source, region).filter((comment) => {
+    const key = even(comment, source.text);
+    const left = there.get(key) ?? 0;
+    there.set(key, left - 1);
+    return left <= 0;
+  });
 }
 
 function choiceOf(branch: Branch, k: number): ExprChoice | null {
@@ -128,6 +144,15 @@ function decidedStmts({ branch, loop }: Level): readonly IfStmt[] {
 
 function ifText(context: TransformContext, level: Level, copies: readonly (string | null)[], indent: string, style: Style): string {
   const heads = headsOf(context, level, indent, style);
+  const { source } = context.unit;
+  const inner = indent + style.unit;
+  const outcomes = outcomesOf(level);
+  // The comments of an arm of which nothing else is left.
+  const comments = copies.map((copy, k) => {
+    const outcome = outcomes[k];
+    if (copy !== null || outcome === undefined) return '';
+    return commentsOfTaken(context.facts, level.branch.stmt, outcome).map((comment) => `${inner}${commentText(source, comment, inner)}`).join('\n');
+  });
   const last = copies.length - 1;
   const first = copies[0] ?? null;
   const only = copies[last] ?? null;
@@ -137,8 +162,8 @@ function ifText(context: TransformContext, level: Level, copies: readonly (strin
   }
   const arms: ChainArm[] = [];
   copies.forEach((copy, k) => {
-    if (k < last) arms.push({ head: heads[k] ?? null, lines: copy ?? '' });
-    else if (copy !== null) arms.push({ head: null, lines: copy });
+    if (k < last) arms.push({ head: heads[k] ?? null, lines: copy ?? comments[k] ?? '' });
+    else if (copy !== null || comments[k] !== '') arms.push({ head: null, lines: copy ?? comments[k] ?? '' });
   });
   // Trailing tests whose copies are empty decide nothing once no else is left.
   while (arms.length > 1 && arms.at(-1)?.lines === '') arms.pop();
@@ -220,7 +245,7 @@ function switchIndent(context: TransformContext, branch: Extract<Branch, { kind:
   return { label, body: label + style.unit };
 }
 
-function switchText(context: TransformContext, branch: Extract<Branch, { kind: 'switch' }>, copies: readonly (string | null)[], indent: string, style: Style): string {
+function switchText(context: TransformContext, branch: Extract<Branch, { kind: 'switch' }>, outcomes: readonly Outcome[], copies: readonly (string | null)[], indent: string, style: Style): string {
   const { source } = context.unit;
   const { stmt } = branch;
   const depth = switchIndent(context, branch, style);
@@ -233,7 +258,9 @@ function switchText(context: TransformContext, branch: Extract<Branch, { kind: '
     for (const comment of commentsAbove(context, branch, k)) lines.push(label + copyText(source, comment, { from: indentAt(source, comment.start), to: label }));
     for (const value of arm?.labels ?? [null]) lines.push(`${label}${value === null ? 'default' : `case ${textOf(source, value.span)}`}:`);
     if (arm !== undefined) for (const comment of commentsOfLabels(source, arm).beside) lines.push(`${lines.pop() ?? ''} ${textOf(source, comment)}`);
+    const outcome = outcomes[k];
     if (copy !== null) lines.push(copy);
+    else if (outcome !== undefined) lines.push(...commentsOfTaken(context.facts, stmt, outcome).map((comment) => body + commentText(source, comment, body)));
     lines.push(`${body}break;`);
   });
   const head = copyText(source, { start: stmt.span.start, end: stmt.headSpan.end }, { from: indentAt(source, stmt.span.start), to: indent });
