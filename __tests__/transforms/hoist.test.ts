@@ -331,6 +331,69 @@ x[0] = s;`);
 });
 
 /** Of docs/estimates.md: 1.00 to 1.01 for arguments, up to 1.24 beside barriers, 1.50 for the warp number, 1.11 and 0.99 for lanes with short and long arms. */
+group('what does not pay', () => {
+  function reasonOf(code: string): string {
+    const outcome = outcomesOf(hoist, load(code)).find((found) => found.estimate !== null);
+    expect(outcome?.status).toBe('skipped');
+    return outcome?.estimate?.reason ?? '';
+  }
+
+  test('arms that lanes part over and that do nearly the same: the store would go out twice', () => {
+    expect(reasonOf(`__global__ void fill(const float *__restrict__ seen, const float *__restrict__ base, const int *__restrict__ pick, float *__restrict__ out, int rows, int cols)
+{
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= cols) return;
+    int p = pick[c];
+    for (int r = 0; r < rows; r += 1) {
+        if (p == 0) {
+            out[r * cols + c] = seen[c];
+        } else {
+            out[r * cols + c] = base[(r % 7) * cols + c];
+        }
+    }
+}
+`)).toContain('what both arms do alike');
+  });
+
+  test('a loop whose own test is work, which either copy would do', () => {
+    expect(reasonOf(`__global__ void seek(const float *__restrict__ a, const int *__restrict__ pick, float *__restrict__ out)
+{
+    int c = threadIdx.x;
+    int p = pick[c];
+    float s = 1.f;
+    while (a[c] * s < a[c + 1] + s * s) {
+        if (p == 0) s += 1.f;
+        else s *= 2.f;
+    }
+    out[c] = s;
+}
+`)).toContain('run twice');
+  });
+
+  test('a flag that is a constant at every call of a device function', () => {
+    const code = (second: string, qualifier = '__forceinline__'): string => `__device__ ${qualifier} float total(const float *a, int n, bool square, const int *mask = nullptr)
+{
+    float s = 0.f;
+    for (int i = 0; i < n; ++i) {
+        float v = a[i];
+        __syncthreads();
+        if (square) v = v * v;
+        else v += 1.f;
+        s += v;
+    }
+    return s;
+}
+__global__ void sums(const float *a, float *o, int n, bool f)
+{
+    o[threadIdx.x] = total(a, n, true) + total(a + n, n, ${second});
+}
+`;
+    expect(reasonOf(code('false'))).toMatch(/^a constant at every call/);
+    expect(applyAll(hoist, code('f')).rounds).toBe(1);
+    expect(applyAll(hoist, code('false', '__noinline__')).rounds).toBe(1);
+  });
+});
+
 group('estimates agree in sign with what was measured', () => {
   const long = (op: string): string => `for (int t = 0; t < 64; ++t) s = s * 0.5f ${op} sqrtf(s + t);`;
   const kernel = (condition: string, then: string, otherwise: string, around = ''): string => `__global__ void k(const float *x, float *y, int n, int m, int flag)

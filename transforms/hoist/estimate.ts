@@ -4,6 +4,8 @@
  *     one way for the whole warp     before A + test + B|C + D                  after A + B|C + D
  *     lanes take both ways           before A + test + B + C + D                after 2A + B + C + 2D
  *
+ * What B and C have in common (`shared-work.ts`) is part of A + D then.
+ *
  * The compiler unswitches a loop by itself on a condition that is uniform for the block when the arms are small, the loop holds no
  * barrier and no store meets what the condition reads: then nothing is left to gain. Figures were measured on one H200.
  */
@@ -14,7 +16,9 @@ import { describeLoop } from '../lib/loops.js';
 import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { decidedByCompiler } from './condition.js';
+import { constantParameters } from './constant-at-calls.js';
 import type { Level } from './legal.js';
+import { sharedWork } from './shared-work.js';
 import { testsOf, type Branch } from './shape.js';
 
 /** Issued instructions of a branch that stays: compare, jump, and convergence bookkeeping where lanes may part. */
@@ -46,7 +50,15 @@ export function scopeOf(context: TransformContext, branch: Branch): Scope {
 /** Instructions of one iteration of a loop besides what it does in the inner statement that is kept apart. */
 export function aroundCost(context: TransformContext, loop: Level['loop'], inner: Stmt): number {
   const { facts } = context;
-  return Math.max(0, facts.cost(loop.body).instructions - facts.cost(inner).instructions);
+  return Math.max(0, facts.cost(loop.body).instructions - facts.cost(inner).instructions) + headCost(context, loop);
+}
+
+/** A head that does more than count is evaluated in every iteration of either copy. */
+function headCost(context: TransformContext, loop: Level['loop']): number {
+  const { facts } = context;
+  if (loop.kind === 'range-for' || describeLoop(facts, loop).simple) return 0;
+  const parts = loop.kind === 'for' ? [loop.condition, loop.step] : [loop.condition];
+  return parts.reduce((cost, part) => cost + (part === null ? 0 : facts.cost(part).instructions), 0);
 }
 
 /** What keeping the branch costs an iteration. */
@@ -78,10 +90,11 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   const sum = p === null ? costs.arms.reduce((a, b) => a + b, 0) : someThen * thenCost + someElse * elseCost;
   const mean = p === null ? sum / Math.max(1, costs.arms.length) : p * thenCost + (1 - p) * elseCost;
   const tested = branchCost(context, branch, scope);
+  const shared = sharedWork(facts, branch);
   const uniform = atLeast(scope, 'warp');
   const perIteration = uniform
     ? { before: costs.around + LOOP_HEAD + tested + mean, after: costs.around + LOOP_HEAD + mean }
-    : { before: costs.around + LOOP_HEAD + tested + sum, after: (dropped ? someThen : someThen + someElse) * (costs.around + LOOP_HEAD) + sum };
+    : { before: costs.around + LOOP_HEAD + tested + Math.max(0, sum - shared), after: (dropped ? someThen : someThen + someElse) * (costs.around + LOOP_HEAD) + sum };
   const before = Math.round(perIteration.before * costs.trips);
   const after = Math.round(perIteration.after * costs.trips) + tested;
   const ratio = before / Math.max(1, after);
@@ -90,6 +103,9 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
 
   if (branch.kind === 'ternary' && branchless(context, branch)) {
     return { ...base, speedup: 1, low: 0.98, high: 1.03, pays: false, reason: 'the arms are so short that the compiler makes a select of them' };
+  }
+  if (decidedAtCalls(context, branch)) {
+    return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1, pays: false, reason: 'a constant at every call: the compiler makes the function part of its callers and decides the condition there' };
   }
   if (decidedByUnrolling(context, branch, loop)) {
     return { ...base, instructionsAfter: before, speedup: 1, low: 1, high: 1, pays: false, reason: 'the loop around is unrolled, so that the compiler decides the condition' };
@@ -107,12 +123,18 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
     return { ...base, speedup: round(sure ? high : 1 + (high - 1) / 2), low: 1, high: round(high), pays: true, reason };
   }
   const first = path[0];
-  const innermost = first !== undefined && isLoop(first) ? aroundCost(context, first, branch.stmt) : costs.around;
+  const innermost = (first !== undefined && isLoop(first) ? aroundCost(context, first, branch.stmt) : costs.around) + shared;
   const pays = dropped || paysForLanes(context, branch, innermost);
   const reason = pays
     ? 'lanes part once in front of the loop and no longer in every iteration'
-    : `lanes take both copies, so the statements around the branch (about ${Math.round(costs.around)} instructions) run twice; the branch costs about ${tested}`;
+    : `lanes take both copies, so the statements around the branch${shared > 0 ? ', and what both arms do alike,' : ''} (about ${Math.round(costs.around + shared)} instructions) run twice; the branch costs about ${tested}`;
   return { ...base, speedup: round(Math.min(1.15, ratio)), low: round(Math.min(0.95, ratio)), high: round(Math.min(1.3, Math.max(ratio, 1))), breakEven: `statements around the branch below ${tested} instructions an iteration`, pays, reason };
+}
+
+/** The condition depends on nothing but constants and parameters that are constants at every call. */
+function decidedAtCalls(context: TransformContext, branch: Branch): boolean {
+  const known = constantParameters(context);
+  return known.size > 0 && testsOf(branch).every((test) => decidedByCompiler(context, test, known));
 }
 
 /** The condition depends on nothing but constants and counters of loops around that a pragma unrolls. */
