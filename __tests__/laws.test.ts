@@ -21,7 +21,7 @@ import { transforms } from '../transforms/index.js';
 import { COMMON_OBLIGATION_IDS } from '../transforms/lib/common-obligations.js';
 import { refusals } from '../transforms/lib/framework.js';
 import type { Change, LaunchPlan, Outcome, Transform } from '../transforms/lib/types.js';
-import { fixturesOf, type Fixture } from './helpers/fixtures.js';
+import { builtWith, fixturesOf, type Fixture } from './helpers/fixtures.js';
 import { compile, nvccVersion } from './helpers/nvcc.js';
 import { inTemporaryFolder } from './helpers/temporary.js';
 import { applyAll, describe, load, outcomesOf, PATH, type Run, type RunOptions } from './helpers/transform.js';
@@ -158,6 +158,19 @@ for (const transform of transforms) {
       if (unverified.length > 0) process.stderr.write(`not verified by simulation:\n  ${unverified.join('\n  ')}\n`);
       expect(equal).toBeGreaterThanOrEqual(9 * unverified.length);
     }, 300_000);
+
+    // 13. An edit holds for other values of constants that a build may set, or that another hand may change where they are defined.
+    const built = good.flatMap((fixture) => fixture.builds.map((values) => [`${fixture.name} with ${[...values].map(([name, value]) => `${name}=${value}`).join(' ')}`, fixture, values] as const));
+    (built.length === 0 ? test.skip.each([['no fixture lists builds', null, null] as const]) : test.each(built))('%s', (_name, fixture, values) => {
+      if (fixture === null || values === null) return;
+      const old = load(builtWith(fixture.text, values), fixture.options.analysis);
+      const edited = load(builtWith(runOf(transform, fixture).text, values), fixture.options.analysis);
+      for (const kernel of old.unit.kernels) {
+        const blocks = provedShapes(kernel, old.program, fixture.options.analysis).map(({ x, y, z }): Shape => [x, y, z]);
+        const verdict = verifyEquivalent(old.program, edited.program, kernel.name, { budgetMs: 400, sizes: SIZES, ...(blocks.length === 0 ? {} : { blocks }) });
+        if (verdict.status !== 'equal') throw new Error(`${verdict.status}: ${JSON.stringify(verdict, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)).slice(0, 600)}`);
+      }
+    });
 
     // 10. No transform changes the tree.
     test('trees are not mutated', () => {

@@ -1,6 +1,7 @@
 /**
  * Fixtures of transforms: `fixtures/<transform>/{ok,refuse,skip,missed}-*.cu`, with `ok-*.out.cu` beside each `ok`. A comment line
  * `// apply: compact:grid,order=keep --block 64` at the top names the variant, its options and what the user would have to say besides.
+ * `// builds: TILE=3; TILE=8 R=1` lists values of constants for which the output must do what the input does, too.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,6 +28,8 @@ export interface Fixture {
   readonly refuses: string | null;
   /** What `// apply: …` at the top asks for; the transform as it is if there is none. */
   readonly options: RunOptions;
+  /** Other values of the fixture's constants, one table for each build that `// builds: …` lists. */
+  readonly builds: readonly ReadonlyMap<string, string>[];
 }
 
 /** Comment lines at the top. */
@@ -57,6 +60,27 @@ function optionsOf(transform: string, name: string, head: readonly string[]): Ru
   return { variant: parsed.variant, options: parsed.options, analysis, grants: grantsInForce(allow, deny), evenIfItLoses: flags.length < words.length };
 }
 
+function buildOf(text: string): ReadonlyMap<string, string> {
+  return new Map(text.trim().split(/\s+/).map((word): readonly [string, string] => {
+    const [name = '', value = ''] = word.split('=');
+    return [name, value];
+  }));
+}
+
+/** The text as another build sees it: `-D` where the text asks for it (`#ifndef`), another definition in it elsewhere. */
+export function builtWith(text: string, values: ReadonlyMap<string, string>): string {
+  let result = text;
+  for (const [name, value] of values) {
+    if (new RegExp(`(?:#ifndef ${name}|!defined\\(${name}\\))`).test(text)) result = `#define ${name} ${value}\n${result}`;
+    else {
+      const changed = result.replace(new RegExp(`((?:#define ${name} |\\b${name} = ))\\d+`), `$1${value}`);
+      if (changed === result && !new RegExp(`\\b${name}(?: =)? ${value}\\b`).test(text)) throw new Error(`nothing defines ${name}`);
+      result = changed;
+    }
+  }
+  return result;
+}
+
 /** Fixtures of one transform, sorted by name. */
 export function fixturesOf(transform: string): readonly Fixture[] {
   const folder = join(FIXTURES, transform);
@@ -78,6 +102,7 @@ export function fixturesOf(transform: string): readonly Fixture[] {
       expected: existsSync(out) ? readFileSync(out, 'utf8') : null,
       refuses: head.flatMap((line) => /^\/\/ refuses: ([\w-]+)/.exec(line)?.[1] ?? [])[0] ?? null,
       options: optionsOf(transform, name, head),
+      builds: head.flatMap((line) => /^\/\/ builds: (.+)/.exec(line)?.[1]?.split(';') ?? []).map(buildOf),
     }];
   });
 }

@@ -2,7 +2,7 @@
  * The obligations of the versioned form, each with what was found.
  */
 import type { CallExpr } from '../../src/syntax/tree.js';
-import { assumed, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown } from '../lib/common-obligations.js';
+import { assumed, constantsOpen, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, typesKnown, unknown } from '../lib/common-obligations.js';
 import { finishedBeside } from '../lib/guards/finished.js';
 import { namesOf } from '../lib/guards/polynomial.js';
 import { extentOf } from '../lib/text.js';
@@ -42,6 +42,7 @@ export function versionedObligations(context: TransformContext, plan: VersionedP
     proved('operands-invariant', line, 'what the guards compare with does not change while the nest runs'),
     copySafe(context, [loop]),
     guardImplied(context, plan),
+    constantsOpen(plan.stated, line),
     conditionVaries(context, plan),
     ...maskObligations(context, mask, line),
     nestTogether(context, plan, mask),

@@ -27,6 +27,8 @@ export interface VersionedPlan {
   readonly decisions: Decisions;
   /** Read so only because indices do not wrap (grant `index-range`). */
   readonly assumed: boolean;
+  /** What is taken to hold of constants that other builds may give other values. */
+  readonly stated: readonly string[];
   /** Lanes of a warp may differ in it. */
   readonly varies: boolean;
   /** Counters that guards bound on both sides. */
@@ -93,7 +95,7 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
     if (lost.size > 0) { kept = kept.filter((demand) => !lost.has(demand)); continue; }
     if (settled.tests.length === 0 || settled.tests.some((test) => lessThanZero(test) === null)) return problem;
     const plan: VersionedPlan = {
-      kind: 'versioned', loop, guards: kept.map((demand) => demand.guard), tests: settled.tests, assumed: settled.assumed,
+      kind: 'versioned', loop, guards: kept.map((demand) => demand.guard), tests: settled.tests, assumed: settled.assumed, stated: [...reader.stated],
       decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
       varies: settled.tests.some((test) => symbolsOf(test).some((sym) => differs(reader, sym))),
       dimensions: windowsOf(kept),
@@ -118,7 +120,7 @@ function differs(reader: Reader, sym: Sym): boolean {
 function isConfined(facts: FunctionFacts, reader: Reader, demand: Demand): boolean {
   const syms = symbolsOf(demand.worst);
   const varying = syms.filter((sym) => differs(reader, sym));
-  if (varying.length === 0) return syms.every((sym) => sym.key.startsWith('blockDim.'));
+  if (varying.length === 0) return syms.every((sym) => sym.constant === true || sym.key.startsWith('blockDim.'));
   const names = new Set(varying.map((sym) => sym.text));
   const shared = new Set(syms.filter((sym) => !differs(reader, sym)).map((sym) => sym.text));
   return isConfinedTo(facts, demand.guard.comparison, (name) => !shared.has(name), names);

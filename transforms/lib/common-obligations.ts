@@ -103,6 +103,12 @@ export function typesKnown(context: TransformContext, exprs: readonly Expr[]): O
   return unknown('types-known', lineOf(context, expr), why, 'make the declaration visible, e.g. with --include');
 }
 
+/** Text that holds for all values that other builds may give its constants; `stated` says which values were taken to be possible. */
+export function constantsOpen(stated: readonly string[], line: number): Obligation {
+  if (stated.length === 0) return proved('constants-open', line, 'the text holds for every value of the constants in it');
+  return assumed('constants-open', 'positive-constants', line, `the text holds for other values of the constants in it, if ${stated.join(' and ')}`);
+}
+
 /** Operators of a type that nothing declares are taken for those of numbers; null if the function has none. */
 export function typesDeclared(context: TransformContext): Obligation | null {
   const { function: fn } = context.facts;

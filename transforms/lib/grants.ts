@@ -10,6 +10,7 @@ export const GRANTS: readonly Grant[] = [
   { name: 'visible-instantiations', default: true, summary: 'the template instantiations that divmod sees are all there are' },
   { name: 'launch-shape', default: true, summary: 'blocks have the shape that the visible launches, an option or an annotation say' },
   { name: 'index-range', default: true, summary: 'indices made of block and thread numbers do not wrap around in their integer type' },
+  { name: 'positive-constants', default: true, summary: 'macros and template parameters that other builds may set otherwise are counts, from 1 to 32767, as they are here' },
   { name: 'arithmetic-types', default: true, summary: 'types that no loaded file declares are numbers: their operators have no effects' },
   { name: 'exclusive-memory', default: false, summary: 'no other block writes global memory that is read meanwhile' },
   { name: 'noalias', default: false, summary: 'pointers of one address space with different names do not overlap' },

@@ -17,6 +17,8 @@ export type Written =
   | { readonly kind: 'copied'; readonly node: Node }
   /** The name of a declaration. */
   | { readonly kind: 'named'; readonly decl: Decl }
+  /** The name of a macro without parameters. */
+  | { readonly kind: 'macro'; readonly name: string }
   /** A name that no declaration of the program explains: `threadIdx`, `min`. */
   | { readonly kind: 'word'; readonly name: string };
 
@@ -44,11 +46,18 @@ function lostName(context: TransformContext, part: Written, place: Stmt, there: 
     case 'copied': return lostInCopy(context, part.node, place, there);
     case 'named': return mismatch(context, part.decl.name, part.decl, place, there) ?? macroNamed(context, part.decl.name, place);
     case 'word': return mismatch(context, part.name, null, place, there) ?? macroNamed(context, part.name, place);
+    case 'macro': return redefined(context, part.name, place);
     default: {
       const never: never = part;
       return never;
     }
   }
+}
+
+/** A macro means one thing in the function if no directive in it says otherwise. */
+function redefined({ facts }: TransformContext, name: string, place: Stmt): Lost | null {
+  const other = facts.function.directives.some((directive) => (directive.kind === 'define' || directive.kind === 'undef') && /^\w+/.exec(directive.argument)?.[0] === name);
+  return other ? { name, span: place.span, why: 'is another macro where the text would stand', remedy: `give ${name} one definition in the function` } : null;
 }
 
 /** Names in copied text. */

@@ -10,6 +10,7 @@ import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analys
 import type { Expr } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
 import { integerType, isThreadsOwn, Reader } from '../lib/guards/reading.js';
+import { provenanceOf } from '../lib/guards/named-constants.js';
 import { interval } from '../lib/guards/polynomial.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 
@@ -29,6 +30,8 @@ export interface Counter {
   readonly updates: readonly Expr[];
   /** Its value on entry, if the head of a `for` gives it. */
   readonly start: Expr | null;
+  /** What its direction and its sign rest on of constants that other builds may give other values. */
+  readonly stated: readonly string[];
 }
 
 /** Variables that the loop itself (not a loop inside it) counts by. */
@@ -63,6 +66,7 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   // A variable of the body is made anew in every iteration, and the head cannot name it.
   if (loop.body.span.start <= variable.span.start && variable.span.end <= loop.body.span.end) return null;
   const head = headOf(loop, variable);
+  const stated = new Set<string>();
   const updates: Expr[] = [];
   let direction: 1 | -1 | 0 | null = null;
   for (const definition of facts.assignments(variable, loop)) {
@@ -71,13 +75,13 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
     updates.push(definition.node);
     // Halving and doubling strides are the business of reductions.
     if (scales(definition.node)) return null;
-    const one = movesBy(facts, loop, definition.node, variable);
+    const one = movesBy(facts, loop, definition.node, variable, stated);
     direction = direction === null || direction === one ? one : 0;
   }
   if (direction === null) return null;
-  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head));
+  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head, stated));
   return {
-    variable, direction, updates, start: head.value, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
+    variable, direction, updates, stated: [...stated], start: head.value, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
     inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
     nonNegative: startsAtZero,
     monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
@@ -117,10 +121,10 @@ function headOf(loop: PeelableLoop, variable: Variable): Head {
 }
 
 /** Which way an update moves the variable: by at least nothing, in the programmer's integers. */
-function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variable): 1 | -1 | 0 {
+function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variable, stated: Set<string>): 1 | -1 | 0 {
   if (node.kind === 'update') return node.op === '++' ? 1 : -1;
   if (node.kind !== 'assign') return 0;
-  const signed = (amount: Expr): 1 | 0 => (isNonNegative(facts, loop, amount) ? 1 : 0);
+  const signed = (amount: Expr): 1 | 0 => (isNonNegative(facts, loop, amount, stated) ? 1 : 0);
   if (node.op === '+') return signed(node.value);
   if (node.op === '-') return signed(node.value) === 1 ? -1 : 0;
   if (node.op !== null) return 0;
@@ -132,30 +136,34 @@ function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variabl
   return 0;
 }
 
-function isNonNegative(facts: FunctionFacts, loop: Loop, expr: Expr): boolean {
-  const range = facts.range(expr);
-  if (range.low !== null && range.low >= 0n) return true;
-  const reading = new Reader(facts, loop, null, false).read(expr);
-  return reading !== null && reading.exact && interval(reading.poly).low >= 0n;
+function isNonNegative(facts: FunctionFacts, loop: Loop, expr: Expr, stated: Set<string>): boolean {
+  // Ranges rest on the values that constants have here.
+  const range = provenanceOf(expr, facts.unit, facts.program) === 'open' ? null : facts.range(expr);
+  if (range !== null && range.low !== null && range.low >= 0n) return true;
+  const reader = new Reader(facts, loop, null, false);
+  const reading = reader.read(expr);
+  const holds = reading !== null && reading.exact && interval(reading.poly).low >= 0n;
+  if (holds) for (const text of reader.stated) stated.add(text);
+  return holds;
 }
 
 /** Every value it can have on entry is at least zero: the head's, or else all that the function ever gives it. */
-function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, head: Head): boolean {
-  if (head.value !== null) return isNonNegative(facts, loop, head.value);
+function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, head: Head, stated: Set<string>): boolean {
+  if (head.value !== null) return isNonNegative(facts, loop, head.value, stated);
   const { body } = facts.function;
   if (body === null || variable.kind === 'parameter') return false;
-  return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable));
+  return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable, stated));
 }
 
-function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable): boolean {
+function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable, stated: Set<string>): boolean {
   switch (definition.kind) {
     case 'parameter': case 'unknown': return false;
     // Without initialiser it has no value until it is assigned.
-    case 'declaration': return definition.decl.opaqueInit ? false : definition.decl.init === null || isNonNegative(facts, loop, definition.decl.init);
+    case 'declaration': return definition.decl.opaqueInit ? false : definition.decl.init === null || isNonNegative(facts, loop, definition.decl.init, stated);
     case 'assignment': {
       const { node } = definition;
-      if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value);
-      return movesBy(facts, loop, node, variable) === 1;
+      if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value, stated);
+      return movesBy(facts, loop, node, variable, stated) === 1;
     }
     default: {
       const never: never = definition;
@@ -168,7 +176,7 @@ function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition
 function cannotWrap(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, updates: readonly Expr[], direction: 1 | -1): boolean {
   const [update] = updates;
   if (updates.length !== 1 || update === undefined || loop.condition === null) return false;
-  const one = update.kind === 'update' || (update.kind === 'assign' && update.op !== null && facts.constant(update.value) === 1n);
+  const one = update.kind === 'update' || (update.kind === 'assign' && update.op !== null && facts.constant(update.value) === 1n && provenanceOf(update.value, facts.unit, facts.program) !== 'open');
   let test = loop.condition;
   while (test.kind === 'paren') test = test.inner;
   if (!one || test.kind !== 'binary') return false;

@@ -5,7 +5,7 @@ import { walk } from '../../src/analysis/children.js';
 import { isHipSource } from '../../src/analysis/platform.js';
 import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
-import { contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
+import { constantsOpen, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
 import { jumpsOf } from '../lib/loops.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -53,6 +53,7 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     guardExact(context, plan),
     boundExact(context, plan, texts?.declarations ?? null),
     boundScope(context, plan),
+    constantsOpen(plan.stated, line),
     inductionSimple(context, plan),
     exitsSkipRest(context, plan),
     alreadyDone(context, loop, guards),

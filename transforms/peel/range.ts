@@ -13,7 +13,7 @@ import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims }
 import { seesHeadValue, type Counter } from './counters.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
-import { constant, constantValue, equal, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
+import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { integerType, Reader, variableKey } from '../lib/guards/reading.js';
 import { follows, testForm } from '../lib/guards/solve.js';
 import { arePlain, valueOf, visitLive, type Decisions } from '../lib/guards/simplify.js';
@@ -53,6 +53,8 @@ export interface RangePlan {
   readonly uniformGuards: boolean;
   /** Assumptions under which the bound is one in the block. */
   readonly under: readonly string[];
+  /** What is taken to hold of constants that other builds may give other values. */
+  readonly stated: readonly string[];
 }
 
 export interface PeelProblem {
@@ -166,7 +168,7 @@ function variesOverInnerLoops(reader: Reader, guard: Guard): boolean {
   const right = reader.read(guard.comparison.right);
   if (left === null || right === null) return false;
   return symbolsOf(subtract(left.poly, right.poly)).some((sym) => sym.role === 'inner'
-    && (sym.extent === null || constantValue(sym.extent.low) === null || constantValue(sym.extent.high) === null));
+    && (sym.extent === null || !isConstant(sym.extent.low) || !isConstant(sym.extent.high)));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- runs
@@ -229,7 +231,7 @@ function chooseSide({ context }: Setting, item: GuardClaims, all: readonly Guard
   // Both edges of a window: the part that is inside both.
   if (all.some((other) => other !== item && other.guard.chain === item.guard.chain)) return late.value === item.guard.wanted ? lateChoice : earlyChoice;
   // Settled after a known number of iterations: what comes after is the long part.
-  if (constantValue(early.change.level) !== null && constantValue(early.change.divisor) !== null && (several || !item.complete)) return lateChoice;
+  if (isConstant(early.change.level) && isConstant(early.change.divisor) && (several || !item.complete)) return lateChoice;
   const { owner } = item.guard;
   const heavy = owner.kind === 'if' && owner.node.else === null && context.facts.cost(owner.node.then).instructions > 8;
   return heavy && late.value === item.guard.wanted ? lateChoice : earlyChoice;
@@ -408,6 +410,6 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently,
-    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under],
+    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under], stated: [...new Set([...setting.reader.stated, ...counter.stated])],
   };
 }

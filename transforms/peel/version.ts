@@ -34,6 +34,8 @@ export interface VersionPlan {
   readonly uniformGuards: boolean;
   /** Assumptions under which the tests are one in the block. */
   readonly under: readonly string[];
+  /** What is taken to hold of constants that other builds may give other values. */
+  readonly stated: readonly string[];
 }
 
 /** The compiler unrolls it: a constant number of iterations, or a bound made of template values. */
@@ -71,7 +73,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
       return {
         kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
         decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
-        assumed: chosen.assumed, constantTrips, under: [...reader.under],
+        assumed: chosen.assumed, constantTrips, under: [...reader.under], stated: [...reader.stated],
         uniformGuards: !kept.some((demand) => symbolsOf(demand.fact).some((sym) => sym.role === 'thread' || sym.role === 'own')),
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
       };

@@ -7,8 +7,9 @@
  * change counts.
  */
 import { fits, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
+import { unreachable } from '../../../src/syntax/tree.js';
 import { binary, INT32, INT64, number, print, typeOf, UINT32, UINT64, type Cpp } from './cpp.js';
-import { add, constant, constantValue, equal, interval, negate, subtract, type Poly, type Sym, type Term } from './polynomial.js';
+import { add, constant, constantValue, equal, interval, isConstant, isConstantTerm, linearIn, negate, subtract, symbolsOf, type Poly, type Sym, type Term } from './polynomial.js';
 
 /** `divisor * t >= level`; the divisor is positive. Neither holds a symbol that varies in the block, unless it is the thread's own. */
 export interface Change {
@@ -80,7 +81,12 @@ interface Sides { readonly plus: Poly; readonly minus: Poly }
 
 /** `level = plus - minus`: positive terms on the left; the constant goes to the right unless nothing else stands on the left. */
 function sidesOf(level: Poly): Sides {
-  const plus = level.filter((term) => term.coefficient > 0n && term.symbols.length > 0);
+  const plus = level.filter((term) => term.coefficient > 0n && !isConstantTerm(term));
+  const named = level.filter((term) => isConstantTerm(term));
+  if (plus.length === 0 && !named.every((term) => term.symbols.length === 0)) {
+    const kept = interval(named).low >= 0n ? named : named.filter((term) => term.coefficient > 0n && term.symbols.length > 0);
+    return { plus: kept, minus: negate(level.filter((term) => !kept.includes(term))) };
+  }
   if (plus.length === 0) {
     const fixed = level.filter((term) => term.symbols.length === 0 && term.coefficient > 0n);
     return { plus: fixed, minus: negate(level.filter((term) => !fixed.includes(term))) };
@@ -106,12 +112,13 @@ function groupBound(group: Group, nearest: boolean, name: Namer, declarations: D
   const divisorValue = constantValue(group.divisor);
   if (fixed !== null && divisorValue === 1n) return fits(fixed, INT64) ? number(clamp && fixed < 0n ? 0n : fixed) : null;
   if (fixed !== null && divisorValue !== null && (clamp || fixed > 0n)) return number(fixed <= 0n ? 0n : (fixed - 1n) / divisorValue + 1n);
+  if (clamp && divisorValue === 1n && group.minus.every((minus) => interval(subtract(group.plus, minus)).high <= 0n)) return number(0n);
   if (!clamp) return divisorValue === 1n ? unclamped(group, nearest) : null;
 
   // Without division the change itself; with it the last place before the change.
   const minus = divisorValue === 1n ? group.minus : group.minus.map((poly) => add(poly, constant(1n)));
   // A divisor that may be one leaves room for the one that is added.
-  const highest = divisorValue === null ? 1n : 0n;
+  const highest = divisorValue !== 1n && interval(group.divisor).low < 2n ? 1n : 0n;
   const reachLow = minus.map((poly) => interval(poly).low).reduce((a, b) => (a < b ? a : b));
   const plusRange = interval(group.plus);
   for (const type of [INT32, UINT32, INT64, UINT64] as const) {
@@ -224,7 +231,8 @@ export function sumIn(poly: Poly, type: IntegerType): Cpp | null {
 function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null {
   const wide = (term: Term): boolean => term.symbols.length > 1 || term.coefficient > 1n || (term.symbols[0]?.type.bits === type.bits && term.symbols[0].type.signed);
   const rank = (term: Term): number => (term.symbols.length === 0 ? 4 : (term.coefficient < 0n ? 2 : 0) + (wide(term) ? 0 : 1));
-  const ordered = [...poly].sort((a, b) => rank(a) - rank(b));
+  const named = poly.some((term) => term.symbols.length > 0 && isConstantTerm(term));
+  const ordered = poly.filter((term) => !named || !isConstantTerm(term)).sort((a, b) => rank(a) - rank(b));
   let sum = start;
   let seen: Poly = [];
   for (const term of ordered) {
@@ -237,7 +245,70 @@ function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null 
     if (sum === null) sum = negative ? (part.kind === 'number' ? number(-part.value) : binary('-', number(0n), part)) : part;
     else sum = binary(negative ? '-' : '+', sum, part);
   }
+  return named ? addConstants(sum, seen, poly.filter(isConstantTerm), type, start !== null) : sum ?? number(0n);
+}
+
+/** Constants with names stand last, common factors taken out: `i + (tile - 1) * block`. `seen` is what stands before them. */
+function addConstants(start: Cpp | null, before: Poly, poly: Poly, type: IntegerType, checked: boolean): Cpp | null {
+  let sum = start;
+  let seen = before;
+  for (const part of partsOf(poly)) {
+    const range = interval(part);
+    const negative = range.high <= 0n || (range.low < 0n && part.every((term) => term.coefficient < 0n));
+    const size = negative ? negate(part) : part;
+    // What follows converts to the type of what stands before it.
+    const alone = part.length === poly.length && sum === null;
+    const text = (sum !== null || alone ? constantsIn(size, INT32) : null) ?? constantsIn(size, type);
+    seen = add(seen, part);
+    const whole = interval(seen);
+    if (text === null || (!checked && (!fits(whole.low, type) || !fits(whole.high, type)))) return null;
+    if (sum === null) sum = negative ? (text.kind === 'number' ? number(-text.value) : binary('-', number(0n), text)) : text;
+    else sum = binary(negative ? '-' : '+', sum, text);
+  }
   return sum ?? number(0n);
+}
+
+/** Terms with a common name together, positive ones first, the number last. */
+function partsOf(poly: Poly): readonly Poly[] {
+  const parts: Poly[] = [];
+  let rest = poly;
+  for (;;) {
+    const sym = sharedSymbol(rest);
+    const split = sym === null ? null : linearIn(rest, sym);
+    if (sym === null || split === null) break;
+    parts.push(rest.filter((term) => term.symbols.some((other) => other.key === sym.key)));
+    rest = split.rest;
+  }
+  parts.push(...rest.map((term) => [term]));
+  const rank = (part: Poly): number => (part.every((term) => term.symbols.length === 0) ? 2 : interval(part).high <= 0n ? 1 : 0);
+  return parts.sort((a, b) => rank(a) - rank(b));
+}
+
+/** The symbol that most terms hold, if at least two do. */
+function sharedSymbol(poly: Poly): Sym | null {
+  let best: Sym | null = null;
+  let most = 1;
+  for (const sym of symbolsOf(poly)) {
+    const count = poly.filter((term) => term.symbols.some((other) => other.key === sym.key)).length;
+    if (count > most && linearIn(poly, sym) !== null) [best, most] = [sym, count];
+  }
+  return best;
+}
+
+/** A product, or a sum with a common factor, in a type that all of its parts fit. */
+function constantsIn(poly: Poly, type: IntegerType): Cpp | null {
+  const [only] = poly;
+  if (only === undefined) return number(0n);
+  if (poly.length === 1) return only.coefficient < 0n ? null : productIn(only.coefficient, only.symbols, type, false);
+  const sym = sharedSymbol(poly);
+  const split = sym === null ? null : linearIn(poly, sym);
+  if (sym === null || split === null || split.rest.length > 0) return null;
+  const inner = sumIn(split.coefficient, type);
+  const range = interval(poly);
+  const factor = productIn(1n, [sym], type, true);
+  if (inner === null || factor === null || !fits(range.low, type) || !fits(range.high, type)) return null;
+  const own = typeOf(inner);
+  return binary('*', own.bits === type.bits && own.signed === type.signed ? inner : cast(inner, type), factor);
 }
 
 /** `converts`: what stands before it is of `type`, so that a single narrower symbol needs no cast. */
@@ -246,7 +317,8 @@ function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerTy
   let product: Cpp | null = null;
   let range = { low: 1n, high: 1n };
   // The size of a block comes last: blockIdx.x * blockDim.x.
-  const ordered = [...symbols].sort((a, b) => Number(a.key.startsWith('blockDim')) - Number(b.key.startsWith('blockDim')));
+  const rank = (sym: Sym): number => (sym.constant === true ? 2 : Number(sym.key.startsWith('blockDim')));
+  const ordered = [...symbols].sort((a, b) => rank(a) - rank(b));
   for (const [i, sym] of ordered.entries()) {
     if (!fits(sym.low, type) || !fits(sym.high, type)) return null;
     const own = promote(sym.type);
@@ -265,16 +337,15 @@ function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerTy
 
 export interface Inequality { readonly left: Cpp; readonly op: '<' | '<='; readonly right: Cpp }
 
-/** `poly < 0` as C++ that cannot overflow; null if no type holds it. */
-export function lessThanZero(poly: Poly): Inequality | null {
+/** `poly < 0` as C++ that cannot overflow; null if no type holds it. `wide`: sums are taken in 64 bits where 32 would do too. */
+export function lessThanZero(poly: Poly, wide = false): Inequality | null {
   const fixed = poly.find((term) => term.symbols.length === 0)?.coefficient ?? 0n;
   // `x >= 2` rather than `x > 1`, `x + R <= n` rather than `x + R - 1 < n`.
   const inclusive = fixed === -1n || (fixed > 0n && poly.every((term) => term.symbols.length === 0 || term.coefficient < 0n));
   const op = inclusive ? '<=' : '<';
   const whole = inclusive ? add(poly, constant(1n)) : poly;
-  const left = whole.filter((term) => term.coefficient > 0n);
-  const right = negate(whole.filter((term) => term.coefficient < 0n));
-  const [a, b] = [narrowest(left), narrowest(right)];
+  const { left, right } = sidesOfTest(whole);
+  const [a, b] = [narrowest(left, wide), narrowest(right, wide)];
   if (a !== null && b !== null) return { left: a, op, right: b };
   // An unsigned 64-bit length on the right; everything on the left is at least zero.
   const [only] = right;
@@ -286,10 +357,36 @@ export function lessThanZero(poly: Poly): Inequality | null {
   return null;
 }
 
+/** `left < right`: positive terms on the left; constants with names together, on the side where they are positive. */
+function sidesOfTest(poly: Poly): { readonly left: Poly; readonly right: Poly } {
+  const left = poly.filter((term) => term.coefficient > 0n);
+  const right = negate(poly.filter((term) => term.coefficient < 0n));
+  const constants = poly.filter(isConstantTerm);
+  if (constants.every((term) => term.symbols.length === 0)) return { left, right };
+  const [before, behind] = [left.filter((term) => !isConstantTerm(term)), right.filter((term) => !isConstantTerm(term))];
+  const { low, high } = interval(constants);
+  const over = high <= 0n || (low < 0n && behind.length === 0);
+  return over ? { left: before, right: add(behind, negate(constants)) } : { left: add(before, constants), right: behind };
+}
+
 /** The sum in `int` if that holds it, else in `long long`; signed in any case, so that two of them compare as mathematics does. */
-function narrowest(poly: Poly): Cpp | null {
+function narrowest(poly: Poly, wide: boolean): Cpp | null {
   const lone = loneSymbol(poly);
   // A narrower unsigned symbol needs a cast before it meets a signed one.
   if (lone !== null && lone.type.signed && lone.type.bits <= 64) return { kind: 'symbol', sym: lone };
-  return sumIn(poly, INT32) ?? sumIn(poly, INT64);
+  return (wide && !isConstant(poly) ? null : sumIn(poly, INT32)) ?? sumIn(poly, INT64);
+}
+
+/** A sum is widened to 64 bits: those beside it are too, so that like tests look alike. */
+export function isWide({ left, right }: Inequality): boolean {
+  return isWidened(left) || isWidened(right);
+}
+
+function isWidened(expr: Cpp): boolean {
+  switch (expr.kind) {
+    case 'number': case 'symbol': case 'name': return false;
+    case 'cast': return expr.to.bits === 64;
+    case 'binary': case 'extreme': case 'positive': return isWidened(expr.left) || isWidened(expr.right);
+    default: return unreachable(expr);
+  }
 }

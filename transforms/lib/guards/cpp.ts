@@ -104,7 +104,7 @@ const PRIMARY = 4;
 function strength(expr: Cpp): number {
   switch (expr.kind) {
     case 'number': return expr.value < 0n ? UNARY : PRIMARY;
-    case 'symbol': return /^[\w.]+$/.test(expr.sym.text) ? PRIMARY : 0;
+    case 'symbol': return /^[\w.]+$/.test(expr.sym.text) ? PRIMARY : expr.sym.product === true ? PRODUCT : 0;
     case 'name': case 'extreme': return PRIMARY;
     case 'cast': return UNARY;
     case 'binary': return expr.op === '+' || expr.op === '-' ? SUM : PRODUCT;

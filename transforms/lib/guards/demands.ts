@@ -36,7 +36,7 @@ export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boole
   // True throughout only where a loop of the nest has no iteration at all.
   if (emptiness([fact]).some((empty) => follows(empty, [worst]))) return null;
   // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
-  if (symbolsOf(worst).every((sym) => sym.key.startsWith('blockDim.'))) return null;
+  if (symbolsOf(worst).every((sym) => sym.constant === true || sym.key.startsWith('blockDim.'))) return null;
   return { guard, value: guard.wanted, fact, worst, ends: negative ? form.negative : form.other, assumed: form.assumed };
 }
 

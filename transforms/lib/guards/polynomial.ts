@@ -27,6 +27,10 @@ export interface Sym {
   readonly high: bigint;
   /** For `thread` and `inner`: smallest and largest value over the block, or over the inner loop's iterations. */
   readonly extent: { readonly low: Poly; readonly high: Poly } | null;
+  /** The name of a constant: known when the program is compiled. `low` and `high` are all values that it may have there. */
+  readonly constant?: true;
+  /** `text` is a product or a quotient. */
+  readonly product?: true;
 }
 
 export interface Term {
@@ -92,6 +96,15 @@ export function constantValue(a: Poly): bigint | null {
   return a.length === 1 && term !== undefined && term.symbols.length === 0 ? term.coefficient : null;
 }
 
+/** Known when the program is compiled: numbers and names of constants. */
+export function isConstant(a: Poly): boolean {
+  return a.every(isConstantTerm);
+}
+
+export function isConstantTerm({ symbols }: Term): boolean {
+  return symbols.every((sym) => sym.constant === true);
+}
+
 export function equal(a: Poly, b: Poly): boolean {
   return subtract(a, b).length === 0;
 }
@@ -117,8 +130,22 @@ export function linearIn(a: Poly, sym: Sym): { readonly coefficient: Poly; reado
 
 export interface Interval { readonly low: bigint; readonly high: bigint }
 
-/** Smallest and largest value that interval arithmetic allows. */
+/** Smallest and largest value that interval arithmetic allows, with constants of several values taken out of the sums they stand in. */
 export function interval(a: Poly): Interval {
+  let { low, high } = plainInterval(a);
+  for (const sym of a.length < 2 ? [] : symbolsOf(a)) {
+    if (sym.constant !== true || sym.low === sym.high || a.filter((term) => term.symbols.some((other) => other.key === sym.key)).length < 2) continue;
+    const split = linearIn(a, sym);
+    if (split === null) continue;
+    // `T * B - B` is `(T - 1) * B`, which says more about its sign.
+    const [product, rest] = [times(interval(split.coefficient), sym), interval(split.rest)];
+    if (product.low + rest.low > low) low = product.low + rest.low;
+    if (product.high + rest.high < high) high = product.high + rest.high;
+  }
+  return { low, high };
+}
+
+function plainInterval(a: Poly): Interval {
   let low = 0n;
   let high = 0n;
   for (const term of a) {

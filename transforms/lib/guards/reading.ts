@@ -13,14 +13,15 @@ import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } 
 import { isStmt, walk } from '../../../src/analysis/children.js';
 import { lanesOfWarp } from '../../../src/analysis/platform.js';
 import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type Verdict } from '../../../src/analysis/facts.js';
-import { unreachable, type Decl, type Expr, type RefExpr } from '../../../src/syntax/tree.js';
+import { unreachable, type Decl, type Expr, type MacroExpr, type RefExpr } from '../../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
 import { mayBeUnset } from '../unset.js';
+import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
 import { coordinate, exactly, holdsTruth, integerType, isCounted, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
-import { add, constant, constantValue, extreme, interval, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
+import { add, constant, constantValue, extreme, interval, isConstant, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
 export interface Unreadable {
   readonly node: Expr;
@@ -42,6 +43,7 @@ export class Reader {
   /** Variables whose initialisers are being followed. */
   private readonly following = new Set<Variable>();
   private readonly symbols = new Map<string, Sym>();
+  private readonly constants: ConstantSymbols;
   /** For a reader of one lane's values: the scope of each symbol, by key. */
   readonly scopes = new Map<string, Scope>();
 
@@ -51,24 +53,40 @@ export class Reader {
    */
   constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean, private readonly lane = false) {
     this.visible = declarationsVisibleAt(facts, loop);
+    this.constants = new ConstantSymbols(facts, (sym) => this.intern(sym));
+  }
+
+  /** What the readings rest on of constants that other builds may give other values, in words. */
+  get stated(): ReadonlySet<string> {
+    return this.constants.stated;
   }
 
   /** Null if the expression cannot be read; `failure` then says why. */
   read(expr: Expr): Reading | null {
     const value = this.isFreeOfLaunch(expr) ? this.facts.constant(expr) : null;
-    if (value !== null) {
-      const type = integerType(expr.type) ?? (fits(value, INT32) ? INT32 : { bits: 64, signed: true } as const);
-      return { poly: constant(value), type, exact: true, assumed: false };
-    }
+    if (value !== null && this.constants.provenance(expr) === 'literal') return this.written(expr, value);
+    const parts = this.readParts(expr, value);
+    if (parts !== null || value === null) return parts;
+    // A constant that is no sum of constants: as it stands, or, in the text of a macro, its value if that is the same in all builds.
+    if (!this.isMadeByMacro(expr) && this.mayBeSpelled(expr)) return this.constants.spelled(expr, this.textOf(expr), value, null) ?? parts;
+    return this.constants.provenance(expr) === 'open' ? parts : this.written(expr, value);
+  }
+
+  private written(expr: Expr, value: bigint): Reading {
+    const type = integerType(expr.type) ?? (fits(value, INT32) ? INT32 : { bits: 64, signed: true } as const);
+    return exactly(constant(value), type);
+  }
+
+  private readParts(expr: Expr, value: bigint | null): Reading | null {
     switch (expr.kind) {
       case 'paren': return this.read(expr.inner);
-      case 'macro': return this.read(expr.expanded);
+      case 'macro': return this.macro(expr);
       case 'coordinate': {
         const reading = coordinate(expr, this.facts.block, lanesOfWarp(this.facts.program, this.facts.unit));
         if (reading !== null && this.lane) for (const sym of symbolsOf(reading.poly)) this.scopes.set(sym.key, this.scopeOf(expr));
         return reading ?? this.fail(expr, 'the whole coordinate is used', 'bound-exact');
       }
-      case 'ref': return this.reference(expr);
+      case 'ref': return this.reference(expr, value);
       case 'cast': {
         const type = integerType(expr.type);
         if (type === null) return this.fail(expr, 'the type it is converted to is not a known integer type', 'types-known');
@@ -150,6 +168,7 @@ export class Reader {
     if (expr.op === '<<') {
       const amount = this.facts.constant(expr.right);
       if (amount === null || amount < 0n || amount >= BigInt(left.type.bits)) return this.fail(expr, 'the amount of the shift is not a constant', 'bound-exact');
+      if (this.constants.provenance(expr.right) === 'open') return this.fail(expr, 'another build may shift by another amount', 'bound-exact');
       return this.settle({ ...left, poly: multiply(left.poly, constant(1n << amount)) });
     }
     let right = this.promoted(expr.right);
@@ -166,37 +185,41 @@ export class Reader {
   private divided(expr: Extract<Expr, { kind: 'binary' }>): Reading | null {
     const uniform = this.whole(expr);
     if (uniform !== null) return uniform;
-    const amount = this.facts.constant(expr.right);
+    const amount = this.promoted(expr.right);
     const left = this.promoted(expr.left);
     if (left === null) return null;
     const { poly } = left;
     const onlyThreads = symbolsOf(poly).every((sym) => sym.role === 'thread' || sym.role === 'uniform');
-    if (amount === null || amount <= 0n || !onlyThreads || !left.exact || this.lane) return this.fail(expr, `the operands of ${expr.op} are not thread coordinates and a constant`, 'bound-exact');
+    const sizes = amount === null || !amount.exact || !isConstant(amount.poly) ? null : interval(amount.poly);
+    if (amount === null || sizes === null || sizes.low <= 0n || !fits(sizes.high, INT32) || !onlyThreads || !left.exact || this.lane) return this.fail(expr, `the operands of ${expr.op} are not thread coordinates and a constant`, 'bound-exact');
     const nonNegative = interval(poly).low >= 0n;
-    const key = `(${keyOf(poly)})${expr.op}${amount}`;
+    const key = `(${keyOf(poly)})${expr.op}(${keyOf(amount.poly)})`;
     if (expr.op === '%' || expr.op === '&') {
-      const high = expr.op === '&' ? amount : amount - 1n;
-      const low = expr.op === '%' && !nonNegative ? -high : 0n;
-      return this.thread(key, left.type, constant(low), constant(high), low, high);
+      const high = expr.op === '&' ? amount.poly : subtract(amount.poly, constant(1n));
+      const low = expr.op === '%' && !nonNegative ? negate(high) : constant(0n);
+      return this.thread(key, left.type, low, high, interval(low).low, interval(high).high);
     }
-    if ((expr.op === '/' || expr.op === '>>') && nonNegative) {
-      const divisor = expr.op === '/' ? amount : 1n << amount;
+    const shift = expr.op === '>>' ? constantValue(amount.poly) : 0n;
+    if ((expr.op === '/' || expr.op === '>>') && nonNegative && shift !== null && shift < 31n) {
+      const divisor = expr.op === '/' ? amount.poly : constant(1n << shift);
       const [low, high] = [this.quotient(extreme(poly, 'low', isThread), divisor), this.quotient(extreme(poly, 'high', isThread), divisor)];
-      if (low !== null && high !== null) return this.thread(key, left.type, low, high, 0n, interval(poly).high / divisor);
+      if (low !== null && high !== null) return this.thread(key, left.type, low, high, 0n, interval(poly).high / interval(divisor).low);
     }
     return this.fail(expr, 'the quotient cannot be followed', 'bound-exact');
   }
 
   /** `floor(poly / divisor)` for a value of at least zero: a constant, or text of its own. */
-  private quotient(poly: Poly | null, divisor: bigint): Poly | null {
+  private quotient(poly: Poly | null, divisor: Poly): Poly | null {
     if (poly === null) return null;
-    const value = constantValue(poly);
-    if (value !== null) return constant(value / divisor);
-    const sum = sumIn(poly, INT32);
-    if (sum === null || !symbolsOf(poly).every((sym) => sym.role === 'uniform')) return null;
-    const text = `(${print(sum)}) / ${divisor}`;
-    const { low, high } = interval(poly);
-    return symbol(this.intern({ key: text, role: 'uniform', text, names: symbolsOf(poly).flatMap((sym) => sym.names), type: INT32, low: low / divisor, high: high / divisor, extent: null }));
+    const [value, by] = [constantValue(poly), constantValue(divisor)];
+    if (value === 0n) return constant(0n);
+    if (value !== null && by !== null) return constant(value / by);
+    const [sum, part] = [sumIn(poly, INT32), sumIn(divisor, INT32)];
+    if (sum === null || part === null || !symbolsOf(poly).every((sym) => sym.role === 'uniform')) return null;
+    const text = print({ kind: 'binary', op: '/', left: sum, right: part });
+    const [over, under] = [interval(poly), interval(divisor)];
+    const names = [...symbolsOf(poly), ...symbolsOf(divisor)].flatMap((sym) => sym.names);
+    return symbol(this.intern({ key: text, role: 'uniform', text, names, type: INT32, low: over.low / under.high, high: over.high / under.low, extent: null, product: true, ...(isConstant(poly) ? { constant: true as const } : {}) }));
   }
 
   private thread(key: string, type: IntegerType, low: Poly, high: Poly, lowest: bigint, highest: bigint): Reading {
@@ -204,9 +227,45 @@ export class Reader {
     return { poly: symbol(sym), type, exact: true, assumed: false };
   }
 
-  private reference(expr: RefExpr): Reading | null {
+  /** A macro without parameters that stands for a number keeps its name; others are looked through, if nothing that other builds may change is behind them. */
+  private macro(expr: MacroExpr): Reading | null {
+    if (expr.definition.parameters === null && this.isFreeOfLaunch(expr.expanded)) {
+      const value = this.facts.constant(expr.expanded);
+      const named = value === null ? null : this.constants.macro(expr, value);
+      if (named !== null) return named;
+    }
+    // Its text is replaced to the end, so that numbers in it may be other macros' values.
+    if (this.constants.provenance(expr) === 'open') return this.fail(expr, `${expr.name} rests on what a build may define otherwise`, 'bound-exact');
+    return this.read(expr.expanded);
+  }
+
+  /** Names of constants may be written anywhere; those of locals where they are visible. */
+  private namedConstant(expr: RefExpr, decl: Decl, value: bigint): Reading | null {
+    if (decl.kind === 'enumerator') return this.constants.constant(expr, value);
+    if (decl.kind !== 'variable' || !(decl.constexpr || decl.type.const === true) || decl.type.volatile === true) return null;
+    const local = decl.storage === 'automatic' || this.isInFunction(decl);
+    if (local && !this.visible.has(decl)) return null;
+    // What it is made of says more than its name, if that may change.
+    if (decl.init !== null && this.constants.provenance(decl.init) === 'open' && !this.following.has(decl)) {
+      this.following.add(decl);
+      const [type, made] = [integerType(decl.type), this.read(decl.init)];
+      this.following.delete(decl);
+      const kept = type === null || made === null ? null : this.convert(made, type, decl.init);
+      if (kept !== null && isConstant(kept.poly)) return kept;
+    }
+    return this.constants.constant(expr, value);
+  }
+
+  private isInFunction(decl: Decl): boolean {
+    const { span, file } = this.facts.function;
+    return decl.file === file && decl.span.start >= span.start && decl.span.end <= span.end;
+  }
+
+  private reference(expr: RefExpr, value: bigint | null): Reading | null {
     const { decl } = expr;
     if (decl === null) return this.fail(expr, `nothing visible declares ${expr.name}`, 'types-known');
+    const named = value === null ? null : this.namedConstant(expr, decl, value);
+    if (named !== null) return named;
     if (decl.kind === 'template-parameter' && decl.sort === 'value') return this.templateValue(expr);
     if (decl.kind !== 'variable' && decl.kind !== 'parameter') return this.fail(expr, `${expr.name} is not a variable`, 'bound-exact');
     const type = integerType(decl.type);
@@ -247,7 +306,7 @@ export class Reader {
   private templateValue(expr: RefExpr): Reading | null {
     const type = integerType(expr.type);
     if (type === null) return this.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
-    return exactly(symbol(this.intern({ key: `template:${expr.name}`, role: 'uniform', text: expr.name, names: expr.decl === null ? [] : [{ kind: 'named', decl: expr.decl }], type, low: minimum(type), high: maximum(type), extent: null })), type);
+    return this.constants.templateValue(expr, type);
   }
 
   /** The counter itself. */
@@ -289,13 +348,25 @@ export class Reader {
     let [low, high] = decl.type.kind === 'bool' ? [0n, 1n] : [minimum(type), maximum(type)];
     // The counter of a loop around this one stays above its start.
     const counts = this.countsUpAround(decl);
-    const range = decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl) ? this.facts.range(decl.init) : counts ? this.facts.range(use) : null;
+    const open = decl.kind === 'variable' && decl.init !== null && this.constants.provenance(decl.init) === 'open';
+    const range = decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl) ? (open ? this.rangeForAllBuilds(decl, decl.init) : this.facts.range(decl.init)) : counts && !open ? this.facts.range(use) : null;
     if (range !== null) {
       if (range.low !== null && range.low > low && range.low <= high) low = range.low;
       // Tests between the loop and the use may bound it from above, which is not known in front of the loop.
       if (!counts && range.high !== null && range.high < high && range.high >= low) high = range.high;
     }
     return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null });
+  }
+
+  /** Ranges rest on the values that constants have here; a reading does not. */
+  private rangeForAllBuilds(decl: Variable, init: Expr): { readonly low: bigint; readonly high: bigint } | null {
+    if (this.following.has(decl)) return null;
+    this.following.add(decl);
+    const { failure } = this;
+    const reading = this.read(init);
+    this.failure = failure;
+    this.following.delete(decl);
+    return reading === null || !reading.exact || reading.assumed || (reading.needs ?? []).length > 0 ? null : interval(reading.poly);
   }
 
   private countsUpAround(decl: Variable): boolean {
@@ -329,7 +400,7 @@ export class Reader {
     const common = bound === null ? null : this.convert(bound, commonType(type, bound.type), induction.bound);
     const first = start === null ? null : this.convert(start, type, induction.start);
     if (start === null || bound === null || first === null || !first.exact || common === null || !common.exact) return null;
-    const amount = induction.step.constant ?? (induction.step.amount === null ? 1n : null);
+    const amount = this.isOpenStep(induction.step.amount) ? null : induction.step.constant ?? (induction.step.amount === null ? 1n : null);
     const positive = amount !== null ? amount > 0n : this.growsBy(induction.step.amount);
     const up = induction.step.sign === 1;
     if (!positive || up !== (induction.comparison === '<' || induction.comparison === '<=')) return null;
@@ -342,6 +413,10 @@ export class Reader {
       key, role: 'inner', text: decl.name, names: [], type, extent: { low, high },
       low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
     })), type);
+  }
+
+  private isOpenStep(amount: Expr | null): boolean {
+    return amount !== null && this.constants.provenance(amount) === 'open';
   }
 
   private growsBy(amount: Expr | null): boolean {
@@ -358,12 +433,13 @@ export class Reader {
     walk(expr, (node) => {
       if (!simple) return false;
       if (isStmt(node)) simple = false;
+      else if (node.kind === 'macro' && node.definition.parameters === null && this.isFreeOfLaunch(node.expanded) && this.facts.constant(node.expanded) !== null) return false;
       else if (node.kind === 'ref') simple = this.isFixedName(node);
       else if (node.kind === 'member') {
         simple = !node.arrow && node.field !== null && node.field.type.kind === 'int' && this.isFixedObject(node.object);
         return false;
       } else if (node.kind === 'binary') {
-        if (node.op === '/' || node.op === '%') simple = (this.facts.constant(node.right) ?? 0n) > 0n;
+        if (node.op === '/' || node.op === '%') simple = this.isPositive(node.right);
         else if (node.op === '<<' || node.op === '>>') simple = this.isShift(node.right);
         else simple = ['+', '-', '*', '&', '|', '^'].includes(node.op);
       } else if (node.kind === 'call') {
@@ -375,6 +451,9 @@ export class Reader {
       }
       return simple;
     });
+    const value = simple && this.isFreeOfLaunch(expr) ? this.facts.constant(expr) : null;
+    // Without parameters and coordinates it is known when the program is compiled.
+    if (value !== null && !this.isMadeByMacro(expr)) return this.constants.spelled(expr, this.textOf(expr), value, this.rangeOfQuotient(expr));
     const scope = simple ? this.facts.scope(expr) : null;
     if (this.lane && simple && !this.isMadeByMacro(expr)) return this.named(this.spelled(expr, type, scope !== null && scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
     if (scope === null || !scope.known || !atLeast(scope.value, 'block') || this.isMadeByMacro(expr)) {
@@ -384,9 +463,43 @@ export class Reader {
     return exactly(symbol(this.spelled(expr, type, 'uniform')), type);
   }
 
+  /** A divisor that is above zero in every build; its sign may be stated (`stated`). */
+  private isPositive(expr: Expr): boolean {
+    const value = this.facts.constant(expr);
+    if (value === null || value <= 0n) return false;
+    if (this.constants.provenance(expr) !== 'open') return true;
+    const reading = this.read(expr);
+    return reading !== null && interval(reading.poly).low > 0n;
+  }
+
+  /** Bounds of `a / b` of constants for all values of the names in them. */
+  private rangeOfQuotient(expr: Expr): { readonly low: bigint; readonly high: bigint } | null {
+    if (expr.kind !== 'binary' || expr.op !== '/') return null;
+    const [left, right] = [this.read(expr.left), this.read(expr.right)];
+    if (left === null || right === null || !left.exact || !right.exact) return null;
+    const [over, under] = [interval(left.poly), interval(right.poly)];
+    return over.low < 0n || under.low < 1n ? null : { low: over.low / under.high, high: over.high / under.low };
+  }
+
+  /** Nothing but constants with names that may be written in front of the loop. */
+  private mayBeSpelled(expr: Expr): boolean {
+    let all = true;
+    walk(expr, (node) => {
+      if (!all || isStmt(node)) return all = false;
+      if (node.kind === 'macro') return false;
+      if (node.kind === 'ref') all = node.decl !== null && (node.decl.kind === 'enumerator' || node.decl.kind === 'template-parameter' || (node.decl.kind === 'variable' && (this.visible.has(node.decl) || !this.isInFunction(node.decl))));
+      else if (node.kind === 'assign' || node.kind === 'update' || node.kind === 'lambda') all = false;
+      return all;
+    });
+    return all;
+  }
+
+  private textOf(expr: Expr): string {
+    return this.facts.unit.source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
+  }
+
   private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
-    const { source } = this.facts.unit;
-    const text = source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
+    const text = this.textOf(expr);
     return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null });
   }
 

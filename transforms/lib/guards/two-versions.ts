@@ -7,7 +7,7 @@ import { placeOf } from '../place.js';
 import { chainText, copyText, extentOf, indentAt, styleOf, type Shift } from '../text.js';
 import type { Edit, TransformContext } from '../types.js';
 import { shareBases } from './bases.js';
-import { lessThanZero, type Declaration, type Inequality } from './bound.js';
+import { isWide, lessThanZero, type Declaration, type Inequality } from './bound.js';
 import { print, typeName, typeOf, type Cpp } from './cpp.js';
 import type { Guard } from './guards.js';
 import { namerFor } from './names.js';
@@ -52,14 +52,28 @@ export function versionTexts(context: TransformContext, polys: readonly Poly[], 
     names.push(made);
     return made;
   });
-  const tests = polys.map((test) => lessThanZero(bases.replace(test))).filter((test) => test !== null);
+  const said = (wide: boolean): readonly Inequality[] => polys.map((test) => lessThanZero(bases.replace(test), wide)).filter((test) => test !== null);
+  const narrow = said(false);
+  const tests = narrow.some(isWide) ? said(true) : narrow;
   return { declarations: bases.declarations.map((base) => declarationText(base, shadowed)), tests: tests.map((test) => testText(test, shadowed)), names };
 }
 
 /** What the block or the lane contributes stands on the left: `first >= R`, `first + R < n`. */
 function testText({ left, op, right }: Inequality, shadowed: boolean): string {
   const [a, b] = [print(left, shadowed), print(right, shadowed)];
-  return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+  return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' || (!holdsPlace(left) && isFixed(left) && !isFixed(right)) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
+}
+
+/** Made of constants alone. */
+function isFixed(expr: Cpp): boolean {
+  switch (expr.kind) {
+    case 'number': return true;
+    case 'symbol': return expr.sym.constant === true;
+    case 'name': return isFixed(expr.value);
+    case 'cast': return isFixed(expr.operand);
+    case 'binary': case 'extreme': case 'positive': return isFixed(expr.left) && isFixed(expr.right);
+    default: return unreachable(expr);
+  }
 }
 
 function holdsPlace(expr: Cpp): boolean {

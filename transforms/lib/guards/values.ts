@@ -27,22 +27,22 @@ const GRID_LIMIT: Readonly<Record<'x' | 'y' | 'z', bigint>> = { x: 2147483647n, 
 /** `threadIdx.x` with its extent, a block's or the grid's size; null for a bare `threadIdx`. Limits are those of every device. */
 export function coordinate({ base, axis }: CoordinateExpr, block: BlockFact, lanes: 32 | 64): Reading | null {
   if (base === 'warpSize') {
-    if (lanes === 32) return exactly(constant(32n), INT32);
     // A wavefront has 32 or 64 lanes.
-    return exactly(symbol({ key: base, role: 'uniform', text: base, names: [{ kind: 'word', name: base }], type: INT32, low: 32n, high: 64n, extent: null }), INT32);
+    return exactly(symbol({ key: base, role: 'uniform', text: base, names: [{ kind: 'word', name: base }], type: INT32, low: 32n, high: BigInt(lanes), extent: null, ...(lanes === 32 ? { constant: true as const } : {}) }), INT32);
   }
   if (axis === null) return null;
   const shape = block.origin === 'block-size' ? block.value : null;
   const known = shape === null ? null : BigInt(shape[axis]);
   const uniform = (name: string, low: bigint, high: bigint): Sym => ({ key: name, role: 'uniform', text: name, names: [{ kind: 'word', name: name.slice(0, name.indexOf('.')) }], type: UINT32, low, high, extent: null });
-  const size = uniform(`blockDim.${axis}`, 1n, LIMIT[axis]);
+  // Also where its value is known text says `blockDim.x`: the number is another file's, or an attribute's.
+  const size = uniform(`blockDim.${axis}`, known ?? 1n, known ?? LIMIT[axis]);
   switch (base) {
-    case 'blockDim': return exactly(known !== null ? constant(known) : symbol(size), UINT32);
+    case 'blockDim': return exactly(symbol(size), UINT32);
     case 'gridDim': return exactly(symbol(uniform(`gridDim.${axis}`, 1n, GRID_LIMIT[axis])), UINT32);
     case 'blockIdx': return exactly(symbol(uniform(`blockIdx.${axis}`, 0n, GRID_LIMIT[axis] - 1n)), UINT32);
     case 'threadIdx': {
       const name = `threadIdx.${axis}`;
-      const high = known !== null ? constant(known - 1n) : subtract(symbol(size), constant(1n));
+      const high = known === 1n ? constant(0n) : subtract(symbol(size), constant(1n));
       return exactly(symbol({ key: name, role: 'thread', text: name, names: [{ kind: 'word', name: 'threadIdx' }], type: UINT32, low: 0n, high: (known ?? LIMIT[axis]) - 1n, extent: { low: constant(0n), high } }), UINT32);
     }
     default: return unreachable(base);
