@@ -80,7 +80,7 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
     __syncthreads();
     unsigned int slot = __popc(votes & ((1u << (thread % 32)) - 1u));
     unsigned int items = 0;
-    for (unsigned int w = 0; w < 8; ++w) {
+    for (unsigned int w = 0; w < (blockDim.x + 31) / 32; ++w) {
         if (w < thread / 32)
             slot += activeInWarp[w];
         items += activeInWarp[w];

@@ -25,6 +25,7 @@ describe('shape of blocks', () => {
     ['dim3 by fields', `${KERNEL} void f(float *x) { dim3 b; b.x = 32; b.y = 8; k<<<1, b>>>(x, 1); }`, '32,8,1'],
     ['dim3 by value of a function', `${KERNEL} dim3 shape() { return dim3(8, 8); } void f(float *x) { k<<<1, shape()>>>(x, 1); }`, '8,8,1'],
     ['what another variable holds', `${KERNEL} void f(float *x) { int t = 8; dim3 b(t, t * 2); k<<<1, b>>>(x, 1); }`, '8,16,1'],
+    ['chevrons with blanks in them', `${KERNEL} void f(float *x, int y) { k << <(y << 2), 64 >> 1 >> > (x, y << 2 < 3 ? y >> 1 > (2) : 1); }`, '32,1,1'],
     ['cudaLaunchKernel', `${KERNEL} void f(float *x) { void *args[] = {&x}; cudaLaunchKernel((const void *)k, dim3(2), dim3(192), args, 0, 0); }`, '192,1,1'],
     ['an assignment that hides the one before', `${KERNEL} void f(float *x) { int t = 32; t = 512; k<<<1, t>>>(x, 1); }`, '512,1,1'],
   ])('%s', (_name, text, expected) => {
@@ -60,6 +61,25 @@ describe('shape of blocks', () => {
 
   test('a variable whose address is passed is not known', () => {
     expect(block(`${KERNEL} void g(int *); void f(float *x) { int t = 32; g(&t); k<<<1, t>>>(x, 1); }`).value).toBeNull();
+  });
+
+  test.each([
+    ['a function that takes it', 'template <class F> void go(F f, float *x) { f<<<1, dim3(16, 16)>>>(x, 1); } void h(float *x) { go(k, x); }'],
+    ['a template argument', 'template <void (*F)(float *, int)> void go(float *x) { F<<<1, 512>>>(x, 1); } void h(float *x) { go<k>(x); }'],
+    ['a table', 'void (*table[])(float *, int) = {k}; void h(float *x) { table[0]<<<1, 512>>>(x, 1); }'],
+    ['a reference', 'void h(float *x) { auto &other = k; other<<<1, 512>>>(x, 1); }'],
+    ['a macro', '#define RUN(f, ...) f<<<1, 512>>>(__VA_ARGS__)\nvoid h(float *x) { RUN(k, x, 1); }'],
+  ])('says nothing where one launch goes through %s', (_name, other) => {
+    for (const bound of ['', '__launch_bounds__(512) ']) {
+      const fact = block(`${KERNEL.replace('void k', `void ${bound}k`)} void f(float *x) { k<<<1, 64>>>(x, 1); }\n${other}`);
+      expect(fact).toMatchObject({ value: null, alternatives: [], xMultipleOf32: false, oneDimensional: false, maxThreads: bound === '' ? 1024 : 512, origin: bound === '' ? 'unknown' : 'launch-bounds' });
+    }
+  });
+
+  test('bounds that a template parameter gives are those of the launches seen only if they are all', () => {
+    const bounded = 'template <int N> __global__ void __launch_bounds__(N) k(float *x, int n) { x[threadIdx.x] = n; }\nvoid f(float *x) { k<64><<<1, 64>>>(x, 1); }\n';
+    expect(block(bounded).maxThreads).toBe(64);
+    expect(block(`${bounded} template <class F> void go(F f, float *x) { f<<<1, 256>>>(x, 1); } void h(float *x) { go(k<256>, x); }`).maxThreads).toBe(1024);
   });
 
   test('launch bounds are an upper bound only', () => {

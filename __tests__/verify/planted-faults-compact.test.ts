@@ -52,8 +52,8 @@ const ON_THE_WAY: readonly Fault[] = [
   ['rank counts the lane itself', '(1u << (thread % 32)) - 1u)', '(2u << (thread % 32)) - 1u)'],
   ['rank of the warp alone', 'slot += activeInWarp[w];', ';'],
   ['own warp counted as an earlier one', 'if (w < thread / 32)', 'if (w <= thread / 32)'],
-  ['last warp forgotten in the total', 'w < 3; ++w', 'w < 2; ++w'],
-  ['a count of a warp that is not there', 'w < 3; ++w', 'w < 4; ++w'],
+  ['last warp forgotten in the total', 'w < (blockDim.x + 31) / 32; ++w', 'w < (blockDim.x + 31) / 32 - 1; ++w'],
+  ['a count of a warp that is not there', 'w < (blockDim.x + 31) / 32; ++w', 'w < (blockDim.x + 31) / 32 + 1; ++w'],
   ['barrier before the totals lost', '__popc(votes);\n    __syncthreads();\n    unsigned int slot', '__popc(votes);\n    unsigned int slot'],
   ['barrier between queue write and read lost', '    __syncthreads();\n    if (thread < items) {', '    if (thread < items) {'],
   ['barrier before the results lost', '    __syncthreads();\n    if (active)\n        v = ', '    if (active)\n        v = '],
@@ -76,6 +76,15 @@ const IN_ROUNDS: readonly Fault[] = [
   ['sum of the thread that runs the item', 'float sum = queue_sum[thread];', 'float sum = 0.0f;'],
   ['results lost', 'sum = queue_sum[slot];', ';'],
   ['queue one too small', 'float queue_sum[64]', 'float queue_sum[63]'],
+];
+
+/** Launched with blocks of 64 where it is seen, and through a wrapper with blocks of any shape: the queue is as long as a block can be. */
+const ELSEWHERE: readonly string[] = [
+  'template <class F> void go(F f, const float *x, float *y, int n) { f<<<n / 128, 128>>>(x, y, n); }\nvoid other(const float *x, float *y, int n) { go(k, x, y, n); }\n',
+  'template <void (*F)(const float *, float *, int)> void go(const float *x, float *y, int n) { F<<<n / 512, 512>>>(x, y, n); }\nvoid other(const float *x, float *y, int n) { go<k>(x, y, n); }\n',
+  'void (*table[])(const float *, float *, int) = {k};\nvoid other(const float *x, float *y, int n) { table[0]<<<n / 32, 32>>>(x, y, n); }\n',
+  '#define RUN(f, b, ...) f<<<n / b, b>>>(__VA_ARGS__)\nvoid other(const float *x, float *y, int n) { RUN(k, 256, x, y, n); }\n',
+  'void other(const float *x, float *y, int n) { auto &kernel = k; kernel << <n / 32, dim3(32, 4) >> >(x, y, n); }\n',
 ];
 
 /** Some lanes active, then all of them: a queue that is too small shows only when it is full. */
@@ -104,5 +113,23 @@ describe.each([{ name: 'early return and result', before: BEFORE, faults: ON_THE
     const { text } = applyAll(compact, before);
     expect(text).toContain(from);
     expect(verdict(before, text.replace(from, () => to))).toBe('different');
+  }, 60_000);
+});
+
+describe('a kernel whose launches are not all understood', () => {
+  const shapes: readonly (readonly [number, number, number])[] = [[64, 1, 1], [32, 1, 1], [16, 8, 1], [96, 1, 1], [256, 1, 1], [20, 1, 1]];
+  const contents = { kind: 'contents', distribution: { kind: 'uniform', low: -2, high: 2 }, length: null } as const;
+  const compare = (before: string, after: string): string =>
+    verifyEquivalent(load(before).program, load(after).program, 'k', { blocks: shapes, budgetMs: 20_000, arguments: new Map([['x', contents]]) }).status;
+
+  test.each(ELSEWHERE)('%s', (other) => {
+    const before = ROUNDS + other;
+    const { text } = applyAll(compact, before);
+    const threads = /queue_sum\[(\d+)\]/.exec(text)?.[1];
+    expect(threads).toBe('1024');
+    expect(compare(before, text)).toBe('equal');
+    // The warps that the queue has room for, in place of those that the launch has.
+    expect(text).toMatch(/w < \([^;]*\+ 31\) \/ 32;/);
+    expect(compare(before, text.replace(/w < \([^;]*\+ 31\) \/ 32;/, 'w < 32;'))).toBe('different');
   }, 60_000);
 });

@@ -8,7 +8,7 @@
  *
  * Not handled: values of parameters of device functions (their callers' arguments are asked where a kernel is known), floating point.
  */
-import type { Expr, FunctionDecl, RefExpr, TemplateParameterDecl } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, Program, RefExpr, TemplateParameterDecl } from '../syntax/tree.js';
 import { callSitesBelow } from './call-sites.js';
 import type { Env } from './env.js';
 import { indexFunction, isAutomatic } from './function-index.js';
@@ -118,12 +118,14 @@ function templateValue(parameter: TemplateParameterDecl, env: Env): Values | nul
 }
 
 /** Values of template parameters below a kernel, by depth: each way through a graph of templates would be walked for itself. */
-const calleeTemplates = new WeakMap<FunctionDecl, Map<TemplateParameterDecl, (Values | null | undefined)[]>>();
+const calleeTemplates = new WeakMap<Program, Map<FunctionDecl, Map<TemplateParameterDecl, (Values | null | undefined)[]>>>();
 
 function calleeTemplate(parameter: TemplateParameterDecl, fn: FunctionDecl, kernel: FunctionDecl, env: Env, depth: number): Values | null {
   if (fn.template === null || !fn.template.includes(parameter) || parameter.pack || depth > 8) return null;
-  let ofKernel = calleeTemplates.get(kernel);
-  if (ofKernel === undefined) calleeTemplates.set(kernel, ofKernel = new Map());
+  let ofProgram = calleeTemplates.get(env.program);
+  if (ofProgram === undefined) calleeTemplates.set(env.program, ofProgram = new Map());
+  let ofKernel = ofProgram.get(kernel);
+  if (ofKernel === undefined) ofProgram.set(kernel, ofKernel = new Map());
   let byDepth = ofKernel.get(parameter);
   if (byDepth === undefined) ofKernel.set(parameter, byDepth = []);
   const known = byDepth[depth];

@@ -2,9 +2,11 @@
  * What the launches of a kernel say about it: shape of its blocks and of its grid, values of template parameters and of scalar arguments.
  *
  * Sources, best first: `--block`, `// divmod: block=32x8`, `__block_size__`, all launches of the program joined. `__launch_bounds__` only
- * bounds the number of threads. A fact from launches rests on there being no others unless the program shows them all.
+ * bounds the number of threads. Launches say nothing at all unless the program shows them all: one through a pointer, a wrapper or a macro
+ * that was not understood may use any shape. That no other file launches the kernel is what every fact from launches rests on; a program
+ * in which that is not to be assumed says so itself (`allLaunchesVisible`).
  *
- * Not handled: launches through kernel pointers and macros that were not understood (they make the shape an assumption), and clusters.
+ * Not handled: clusters.
  */
 import type { FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl } from '../syntax/tree.js';
 import { annotationsOf } from './annotations.js';
@@ -15,7 +17,6 @@ import { convertAll, evaluate, single, union, type Values } from './integer-valu
 
 export const MAX_THREADS = 1024;
 const MAX_SHAPES = 16;
-const NO_OTHERS = 'no other launches';
 
 function placeOf(launch: Launch): HostPlace {
   return { function: launch.function, offset: launch.span.start };
@@ -102,7 +103,7 @@ function blockSize(kernel: FunctionDecl, program: Program): BlockShape | null {
 }
 
 function templateLeaf(leaf: Parameters<typeof hostValues>[0], kernel: FunctionDecl, program: Program): Values | null {
-  return leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'template-parameter' ? templateValues(kernel, leaf.decl, program) : null;
+  return program.allLaunchesVisible(kernel) && leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'template-parameter' ? templateValues(kernel, leaf.decl, program) : null;
 }
 
 /** Upper bound on the threads of a block from `__launch_bounds__`; null if there is none. */
@@ -117,9 +118,15 @@ function launchBound(kernel: FunctionDecl, program: Program): number | null {
 
 function fromLaunches(kernel: FunctionDecl, program: Program, bound: number | null): BlockFact {
   const launches = program.launchesOf(kernel);
-  const visible = program.allLaunchesVisible(kernel);
-  const because: Reason[] = [];
+  const boundReasons = bound === null ? [] : [headReason(kernel, program, `at most ${bound} threads a block (__launch_bounds__)`)];
   const reads = [{ file: kernel.file, ...kernel.headSpan }, ...launches.map((launch) => ({ file: launch.file, ...launch.span }))];
+  if (!program.allLaunchesVisible(kernel)) {
+    return {
+      value: null, alternatives: [], maxThreads: bound ?? MAX_THREADS, xMultipleOf32: false, oneDimensional: false, origin: bound !== null ? 'launch-bounds' : 'unknown',
+      because: [...boundReasons, ...launches.map((launch) => reasonOf(launch, program, 'launched here, and perhaps elsewhere with blocks of another shape'))], reads, under: [],
+    };
+  }
+  const because: Reason[] = [...boundReasons];
   const shapes = new Map<string, BlockShape>();
   let known = launches.length > 0;
   let xMultipleOf32 = launches.length > 0;
@@ -136,13 +143,11 @@ function fromLaunches(kernel: FunctionDecl, program: Program, bound: number | nu
   if (shapes.size > MAX_SHAPES) known = false;
   const alternatives = known ? [...shapes.values()] : [];
   const only = alternatives.length === 1 ? alternatives[0] ?? null : null;
-  const largest = known && visible ? Math.max(...alternatives.map(threadsOf)) : MAX_THREADS;
-  const maxThreads = Math.min(bound ?? MAX_THREADS, largest);
-  if (bound !== null) because.unshift(headReason(kernel, program, `at most ${bound} threads a block (__launch_bounds__)`));
+  const largest = known ? Math.max(...alternatives.map(threadsOf)) : MAX_THREADS;
   return {
-    value: only, alternatives, maxThreads, xMultipleOf32, oneDimensional,
+    value: only, alternatives, maxThreads: Math.min(bound ?? MAX_THREADS, largest), xMultipleOf32, oneDimensional,
     origin: known || (launches.length > 0 && (xMultipleOf32 || oneDimensional)) ? 'launch' : bound !== null ? 'launch-bounds' : 'unknown',
-    because, reads, under: launches.length > 0 && !visible ? [NO_OTHERS] : [],
+    because, reads, under: [],
   };
 }
 
@@ -181,7 +186,7 @@ export function gridFact(kernel: FunctionDecl, program: Program, options: Analys
 const grids = new WeakMap<Program, Map<FunctionDecl, Fact<BlockShape | null>>>();
 
 function gridOfLaunches(kernel: FunctionDecl, program: Program): Fact<BlockShape | null> {
-  const launches = program.launchesOf(kernel);
+  const launches = program.allLaunchesVisible(kernel) ? program.launchesOf(kernel) : [];
   let shape: BlockShape | null = null;
   for (const launch of launches) {
     const sides = hostDimensions(launch.grid, placeOf(launch));
@@ -193,8 +198,7 @@ function gridOfLaunches(kernel: FunctionDecl, program: Program): Fact<BlockShape
     shape = here;
   }
   return {
-    value: shape, because: launches.map((launch) => reasonOf(launch, program, 'launched here')), reads: launches.map((launch) => ({ file: launch.file, ...launch.span })),
-    under: launches.length > 0 && !program.allLaunchesVisible(kernel) ? [NO_OTHERS] : [],
+    value: shape, because: launches.map((launch) => reasonOf(launch, program, 'launched here')), reads: launches.map((launch) => ({ file: launch.file, ...launch.span })), under: [],
   };
 }
 

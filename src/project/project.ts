@@ -13,7 +13,7 @@ import { unifiedDiff } from '../rewrite/unified-diff.js';
 import { isReadOnly, writeFilesAtomically } from '../rewrite/write.js';
 import { encode } from '../source/decode.js';
 import type { SourceFile } from '../source/types.js';
-import type { FunctionDecl, Program } from '../syntax/tree.js';
+import type { FunctionDecl } from '../syntax/tree.js';
 import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
 import { composePlans } from '../../transforms/lib/launch-compose.js';
 import { holds } from '../../transforms/lib/framework.js';
@@ -103,7 +103,6 @@ export class Project extends Session {
   readonly readOnlyFiles = new Set<string>();
   /** Files that see a function and are not among those of the run; null if the grant was given for them too. */
   private readonly unseen: RoundsRequest['unseen'];
-  private readonly launchesElsewhere: (kernel: FunctionDecl, program: Program) => boolean;
   /** Edits taken by sites since the texts were last changed. */
   private plan = new EditPlan();
   private touched = new Set<FunctionDecl>();
@@ -115,7 +114,6 @@ export class Project extends Session {
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
     const includers = new UnseenIncluders((realPath) => this.workspace.shownPath(realPath));
     this.unseen = this.settings.allow.includes('all-launches-visible') ? null : (fn, program) => includers.of(fn, program);
-    this.launchesElsewhere = (kernel, program) => includers.of(kernel, program).length > 0;
     for (const name of [...this.settings.allow, ...this.settings.deny]) {
       if (!isGrant(name)) throw new UsageError(`unknown grant "${name}"${didYouMean(name, GRANTS.map((grant) => grant.name))}; there are ${GRANTS.map((grant) => grant.name).join(', ')}`);
     }
@@ -281,8 +279,6 @@ export class Project extends Session {
   }
 
   private roundsRequest(requests: readonly TransformRequest[], options: ApplyOptions): RoundsRequest {
-    // What edits rest on: launches of files that were not given are not seen. An audit does not search for them.
-    if (this.unseen !== null) this.workspace.askAboutOthers(this.launchesElsewhere);
     const inputs = new Set(this.workspace.inputs.map((file) => file.realPath));
     return {
       requests,

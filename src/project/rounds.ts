@@ -4,18 +4,18 @@
  * that no new text is left that the parser does not understand. So every edit is judged on the program it lands in, and transforms
  * compose. A site that was refused or does not pay is reported once, at the line where it stood at first.
  */
-import { createAnalysis } from '../analysis/analyse.js';
 import type { AnalysisOptions } from '../analysis/facts.js';
 import { EditPlan } from '../rewrite/plan.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
-import { contextFor, evaluateSite } from '../../transforms/lib/framework.js';
+import { contextFor } from '../../transforms/lib/framework.js';
 import type { PlannedKernel } from '../../transforms/lib/launch-compose.js';
-import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site, TransformContext } from '../../transforms/lib/types.js';
+import type { Change, Estimate, Obligation, Outcome, OutcomeStatus, Site } from '../../transforms/lib/types.js';
 import { commitRound } from './commit-round.js';
 import type { InputFile } from './files.js';
 import { Pending } from './pending.js';
 import { isTooDeep } from './errors.js';
+import { analysisOf, evaluateSeen } from './launch-assumption.js';
 import { Lineage } from './lineage.js';
 import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
 import type { InternalFault } from './session.js';
@@ -271,37 +271,6 @@ function* candidatesOf(
     if (isTooDeep(error)) throw error;
     faults.push({ path: workspace.shownPath(unit.source.realPath), where: fn.name, error });
   }
-}
-
-/** Assumptions about launches hold only among files that are known together: where others see the function, they are given to nobody. */
-function evaluateSeen(transform: TransformRequest['transform'], site: Site, context: TransformContext, program: Program, request: RoundsRequest): Outcome {
-  const options = { evenIfItLoses: request.evenIfItLoses };
-  const outcome = evaluateSite(transform, site, context, options);
-  if (request.unseen === null || !outcome.obligations.some(restsOnLaunches)) return outcome;
-  const files = request.unseen(context.facts.function, program);
-  if (files.length === 0) return outcome;
-  const without = evaluateSite(transform, site, { ...context, grants: new Set([...context.grants].filter((grant) => grant !== LAUNCHES)) }, options);
-  const named = files.length <= 4 ? files.join(', ') : `${files.slice(0, 3).join(', ')} and ${files.length - 3} more`;
-  const obligations = without.obligations.map((obligation): Obligation => (obligation.grant === LAUNCHES && obligation.status === 'unknown'
-    ? { ...obligation, text: `${obligation.text}; but ${named} ${files.length === 1 ? 'sees' : 'see'} ${site.function.name} too and ${files.length === 1 ? 'was' : 'were'} not given`, remedy: `give ${named} in the same run, or --allow ${LAUNCHES}` }
-    : obligation));
-  return { ...without, obligations };
-}
-
-const LAUNCHES = 'all-launches-visible';
-
-function restsOnLaunches(obligation: Obligation): boolean {
-  return obligation.status === 'assumed' && obligation.grant === LAUNCHES;
-}
-
-const analyses = new WeakMap<Program, ReturnType<typeof createAnalysis>>();
-
-function analysisOf(program: Program, options: AnalysisOptions): ReturnType<typeof createAnalysis> {
-  const known = analyses.get(program);
-  if (known !== undefined) return known;
-  const analysis = createAnalysis(program, options);
-  analyses.set(program, analysis);
-  return analysis;
 }
 
 /** `--at` names the line of the branch, or of the statement that carries the shape. */

@@ -9,7 +9,7 @@ import { decode } from '../source/decode.js';
 import { SourceError } from '../source/errors.js';
 import { loadSource, sourceFromText } from '../source/source-file.js';
 import type { Edit, SourceFile } from '../source/types.js';
-import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
+import type { Program, Unit } from '../syntax/tree.js';
 import { loadGroup, type Contents, type GroupOptions } from './engine.js';
 import { readBytes, type InputFile } from './files.js';
 
@@ -105,28 +105,12 @@ export class Workspace {
   /** Programs that were parsed last: one round asks for the program that the round before checked its edits with. */
   private recent: readonly { readonly group: readonly InputFile[]; readonly program: Program }[] = [];
 
-  /** May files that were not given launch a kernel? Nobody asks unless edits are to rest on the answer: it searches folders. */
-  private launchesElsewhere: ((kernel: FunctionDecl, program: Program) => boolean) | null = null;
-
-  /** From here on programs answer for launches of files that were not given too; those parsed before did not. */
-  askAboutOthers(elsewhere: (kernel: FunctionDecl, program: Program) => boolean): void {
-    if (this.launchesElsewhere === elsewhere) return;
-    this.launchesElsewhere = elsewhere;
-    this.recent = [];
-  }
-
-  private knowingOthers(program: Program): Program {
-    const elsewhere = this.launchesElsewhere;
-    if (elsewhere === null) return program;
-    return { ...program, allLaunchesVisible: (kernel) => program.allLaunchesVisible(kernel) && !elsewhere(kernel, program) };
-  }
-
   /** Parses the present state of a group, unless it was parsed already. */
   program(group: readonly InputFile[]): Program {
     const known = this.recent.find((made) => made.group.length === group.length && made.group.every((file, i) => file.realPath === group[i]?.realPath) && this.isPresent(made.program));
     if (known !== undefined) return known.program;
     const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: this.present };
-    const program = this.knowingOthers(loadGroup(group, contents, this.options));
+    const program = loadGroup(group, contents, this.options);
     for (const unit of program.units.values()) this.adopt(unit);
     this.recent = [{ group, program }, ...this.recent.slice(0, 1)];
     return program;

@@ -5,6 +5,7 @@
  */
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
+import { chevronsAt } from './word-rules.js';
 import { KEYWORDS } from './words.js';
 
 const HEAD = 'if(_())';
@@ -46,6 +47,6 @@ function statementsIn(stream: Stream, open: number, close: number): number {
 }
 
 function holdsLaunch(stream: Stream, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (stream.tokens.is(at, '<<<')) return true;
+  for (let at = from; at < to; at++) if (chevronsAt(stream, at) >= 0) return true;
   return false;
 }

@@ -71,7 +71,7 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
     } else if (kind === TokenKind.punctuation) {
       const code = tokens.code(i);
       if (stream.source.text.charCodeAt(tokens.end(i) - 1) === 61) assignmentRule(stream, patches, i);
-      else if (code === 60 && tokens.end(i) - start === 3) launchRule(stream, patches, i);
+      else if (code === 60 && tokens.end(i) - start >= 2) launchRule(stream, patches, i);
       else if (code === 42 || code === 38) pointerArgumentRule(stream, patches, i);
     } else if (kind === TokenKind.string) {
       stringRule(stream, patches, i);

@@ -2,6 +2,7 @@
 import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
+import type { Span } from './types.js';
 import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
 
 /** How many tokens a launch configuration, and a run of qualifiers, may have: bounds that keep malformed text linear. */
@@ -24,41 +25,54 @@ export function wordRule(stream: Stream, patches: Patches, i: number, name: stri
   }
 }
 
+/** Last token of the chevrons that open a launch: `<<<`, or `<<` and `<` with blanks between them (formatters write that, and nvcc reads it); -1 if there are none. */
+export function chevronsAt(stream: Stream, i: number): number {
+  const { tokens } = stream;
+  if (tokens.is(i, '<<<')) return i;
+  if (!tokens.is(i, '<<')) return -1;
+  const next = stream.next(i);
+  return tokens.is(next, '<') ? next : -1;
+}
+
 /** `<<<` at token `i`. */
 export function launchRule(stream: Stream, patches: Patches, i: number): void {
   const { tokens } = stream;
+  const open = chevronsAt(stream, i);
+  if (open < 0) return;
   const before = stream.previous(i);
   // A name, or the end of template arguments (`>`, `>>`, …), of a subscript or of parentheses.
   const code = tokens.code(before);
   const callee = tokens.isIdentifier(before) || (tokens.kind(before) === TokenKind.punctuation && (code === 62 || code === 41 || code === 93));
   if (!callee || tokens.is(before, 'operator')) return;
-  const close = launchEnd(stream, i);
-  if (close < 0) return;
+  const close = launchEnd(stream, open);
+  if (close === null) return;
   const start = tokens.start(i);
-  const end = tokens.end(close);
-  const configurationSpan = { start: start + 3, end: end - 3 };
-  patches.replace(start, start + 3, '(');
-  patches.replace(end - 3, end, ')');
-  patches.note({ kind: 'launch', span: { start, end }, configurationSpan });
+  const inside = { start: tokens.end(open), end: close.start };
+  patches.replace(start, inside.start, '(');
+  patches.replace(inside.end, close.end, ')');
+  patches.note({ kind: 'launch', span: { start, end: close.end }, configurationSpan: inside });
 }
 
-/** The `>>>` of a launch: outside of brackets, the last three of a run of `>`, before the argument list. -1 if there is none. */
-function launchEnd(stream: Stream, i: number): number {
+/** The `>>>` of a launch: outside of brackets, the last three of a run of `>`, or `>>` and `>`, before the argument list. Null if there is none. */
+function launchEnd(stream: Stream, i: number): Span | null {
   const { tokens } = stream;
   for (let at = i + 1, steps = 0; at < tokens.count && steps < FAR; at++, steps++) {
     if (tokens.kind(at) !== TokenKind.punctuation) continue;
     const c = tokens.code(at);
     if (c === 40 || c === 91 || c === 123) {
       const close = stream.match(at);
-      if (close < 0) return -1;
+      if (close < 0) return null;
       at = close;
-    } else if (c === 41 || c === 93 || c === 125 || c === 59 || tokens.is(at, '<<<')) {
-      return -1;
-    } else if (c === 62 && tokens.end(at) - tokens.start(at) >= 3 && tokens.is(stream.next(at), '(')) {
-      return at;
+    } else if (c === 41 || c === 93 || c === 125 || c === 59 || chevronsAt(stream, at) >= 0) {
+      return null;
+    } else if (c === 62) {
+      const run = tokens.end(at) - tokens.start(at);
+      const next = stream.next(at);
+      if (run >= 3 && tokens.is(next, '(')) return { start: tokens.end(at) - 3, end: tokens.end(at) };
+      if (run === 2 && tokens.is(next, '>') && tokens.is(stream.next(next), '(')) return { start: tokens.start(at), end: tokens.end(next) };
     }
   }
-  return -1;
+  return null;
 }
 
 function qualifier(stream: Stream, patches: Patches, i: number, name: string): number {

@@ -8,7 +8,7 @@ import type { HiddenKernel } from './tree.js';
 
 /** Macros whose body starts a kernel, also through other macros. */
 export function launchMacros(macros: ReadonlyMap<string, MacroDefinition>): string[] {
-  return namesWhose(macros, (body) => body.includes('<<<') || body.includes('cudaLaunch'));
+  return namesWhose(macros, (body) => /<<\s*</.test(body) || body.includes('cudaLaunch'));
 }
 
 function namesWhose(macros: ReadonlyMap<string, MacroDefinition>, holds: (body: string) => boolean): string[] {

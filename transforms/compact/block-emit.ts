@@ -137,8 +137,9 @@ class Writer {
 
   private threadsInBlock(): string {
     const { block } = this.context.facts;
-    if (block.oneDimensional) return 'blockDim.x';
-    return 'blockDim.x * blockDim.y * blockDim.z';
+    const shape = block.value;
+    if (block.oneDimensional || (shape !== null && shape.y === 1 && shape.z === 1)) return 'blockDim.x';
+    return shape !== null && shape.z === 1 ? 'blockDim.x * blockDim.y' : 'blockDim.x * blockDim.y * blockDim.z';
   }
 
   // ------------------------------------------------------------------------------------------------------- the light part
@@ -245,9 +246,8 @@ class Writer {
   // -------------------------------------------------------------------------------------------------------- the pass
 
   private pass(): string[] {
-    const { indent, names, plan, context } = this;
+    const { indent, names, plan } = this;
     const { unit } = this.style;
-    const known = context.facts.block.value !== null;
     const lines = [
       `${indent}// Number the active threads of the block: those of earlier warps first, then lower lanes.`,
       `${indent}const unsigned int ${names.votes} = __ballot_sync(0xffffffffu, ${names.active});`,
@@ -257,8 +257,8 @@ class Writer {
       `${indent}unsigned int ${names.slot} = __popc(${names.votes} & ((1u << (${names.thread} % 32)) - 1u));`,
       `${indent}unsigned int ${names.items} = 0;`,
     ];
-    const count = known ? `${this.warps}` : `(${this.threadsInBlock()} + 31) / 32`;
-    const loop = `for${this.style.keywordSpace}(unsigned int ${names.warp} = 0; ${names.warp} < ${count}; ++${names.warp})`;
+    // The warps that the launch has: those that it does not have leave their counts unwritten.
+    const loop = `for${this.style.keywordSpace}(unsigned int ${names.warp} = 0; ${names.warp} < (${this.threadsInBlock()} + 31) / 32; ++${names.warp})`;
     const body = [
       `${indent}${unit}${this.head(`${names.warp} < ${names.thread} / 32`)}`, `${indent}${unit}${unit}${names.slot} += ${names.counts}[${names.warp}];`,
       `${indent}${unit}${names.items} += ${names.counts}[${names.warp}];`,

@@ -7,6 +7,7 @@ import { arrivalSets } from '../../src/analysis/arrival.js';
 import { isStmt, walk } from '../../src/analysis/children.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
 import type { Expr, Stmt, Type } from '../../src/syntax/tree.js';
+import { isInternal } from '../lib/linkage.js';
 import { noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
@@ -189,8 +190,9 @@ function followsOutside(plan: BlockPlan): boolean {
 function queueCapacity(context: TransformContext, plan: BlockPlan, line: number): Obligation {
   const id = 'queue-capacity';
   const { block } = context.facts;
-  const origin = block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : block.alternatives.length > 0 ? 'the largest block launched' : 'no block has more';
-  return provedUnder(id, line, `at most ${plan.capacity} threads put one item each on a queue of ${plan.capacity} (${origin})`, block);
+  const launched = block.origin === 'launch' && block.alternatives.length > 0;
+  const origin = block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : launched ? 'the largest block launched' : 'no block has more';
+  return provedUnder(id, line, `at most ${plan.capacity} threads put one item each on a queue of ${plan.capacity} (${origin})`, { under: [...block.under, ...(launched && !isInternal(context.facts.function) ? ['no other launches'] : [])] });
 }
 
 function budget(context: TransformContext, plan: BlockPlan, line: number): Obligation {

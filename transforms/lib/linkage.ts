@@ -1,4 +1,4 @@
-/** Whether a function has the linkage of C, by `extern "C"` in front of it or around it. */
+/** Linkage of functions: that of C, by `extern "C"` in front of it or around it; and none outside of the file. */
 import type { FunctionDecl, Unit } from '../../src/syntax/tree.js';
 import { fileTokens } from './launch-mentions.js';
 
@@ -26,4 +26,12 @@ export function hasLinkageOfC(unit: Unit, fn: FunctionDecl): boolean {
     if (text === ';' || text === '}' || text === '{') own = false;
   }
   return false;
+}
+
+/** A source that is compiled by itself, in contrast to one that others include. */
+const MAIN = /\.(?:cu|hip|c|cc|cpp|cxx)$/i;
+
+/** No other file can name the kernel. */
+export function isInternal(kernel: FunctionDecl): boolean {
+  return kernel.qualifiers.static && MAIN.test(kernel.file);
 }
