@@ -69,10 +69,12 @@ describe('a choice on the host', () => {
   });
 
   test('another type is converted once, and what has effects happens once', () => {
-    expect(rewritten(`void run(float *a, float *b, size_t n, int mode) {
+    expect(rewritten(`const float *next();
+void run(float *a, float *b, size_t n, int mode) {
     for (int i = 0; i < 3; i++) k<<<(n + 255) / 256, 256, 0, 0>>>(a, next(), n, mode - i); // again
 }
-`, CHOICE)).toBe(`void run(float *a, float *b, size_t n, int mode) {
+`, CHOICE)).toBe(`const float *next();
+void run(float *a, float *b, size_t n, int mode) {
     for (int i = 0; i < 3; i++) {
         const auto y = next();
         const bool flip = mode - i;
@@ -187,5 +189,72 @@ describe('in the way', () => {
   ])('%s', (_name, host, reason) => {
     expect(rewritten(host, CHOICE)).toMatch(/^refused/);
     expect(rewritten(host, CHOICE)).toMatch(reason);
+  });
+});
+
+/** One launch in a function with everything that the tests name. */
+const launched = (launch: string, plan: LaunchPlan, declarations = ''): string => rewritten(`${declarations}int next(int &m);
+int blocks_for(int n);
+int grid_of;
+void run(float *a, const float *b, int n, int m, bool f, cudaStream_t s) {
+    ${launch}
+}
+`, plan).replace(/^[\s\S]*void run[^\n]*\n/, '');
+
+describe('the order of evaluation', () => {
+  test.each([
+    ['the configuration before the condition', 'k<<<m--, 256>>>(a, b, n, m > 3);', /const unsigned blocks = m--;\s+const bool flip = m > 3;\s+if \(flip\)\s+k_flip<<<blocks, 256>>>\(a, n\);/],
+    ['a call that may set it', 'k<<<next(m), 256>>>(a, b, n, m > 3);', /const unsigned blocks = next\(m\);\s+const bool flip = m > 3;/],
+    ['an assignment', 'k<<<(n = next(m)) / 256, 256>>>(a, b, n, n > m);', /const unsigned blocks = \(n = next\(m\)\) \/ 256;\s+const bool flip = n > m;/],
+    ['a name as the condition', 'k<<<n, 64, 0, (f = !f, s)>>>(a, b, n, f);', /const cudaStream_t launch_stream = \(f = !f, s\);\s+if \(f\)\s+k_flip<<<n, 64, 0, launch_stream>>>/],
+    ['an argument after the configuration', 'k<<<n, 256>>>(a, b, n--, n > m);', /const unsigned blocks = n;\s+const int n2 = n--;\s+const bool flip = n > m;\s+if \(flip\)\s+k_flip<<<blocks, 256>>>\(a, n2\);/],
+    ['a call that may change what others see', 'k<<<grid_of, 256>>>(a, b, n, next(m) > 3);', /const unsigned blocks = grid_of;\s+const bool flip = next\(m\) > 3;/],
+    ['nothing that meets', 'k<<<m--, 256>>>(a, b, n, f);', /if \(f\)\s+k_flip<<<m--, 256>>>\(a, n\);/],
+    ['a call that cannot reach a variable of its own', 'k<<<n / 256, 256>>>(a, b, n, blocks_for(m) > 3);', /const bool flip = blocks_for\(m\) > 3;\s+if \(flip\)\s+k_flip<<<n \/ 256, 256>>>\(a, n\);/],
+  ])('%s', (_, launch, expected) => {
+    expect(launched(launch, CHOICE)).toMatch(expected);
+  });
+
+  test('the configuration of roles is kept where an argument changes it', () => {
+    expect(launched('k<<<n, m>>>(a, b, m--, f);', ROLES)).toMatch(/const unsigned blocks = n;\s+const unsigned threads = m;\s+const int n2 = m--;/);
+  });
+});
+
+describe('what ends with the expression is not kept', () => {
+  const CLASSES = `struct Buf { float *p; Buf(int n); ~Buf(); float *get() const { return p; } operator float *(); int size() const; };
+Buf make(int n);
+Buf &shared_buffer();
+float *raw(int n);
+struct Stream { cudaStream_t s; Stream(); ~Stream(); operator cudaStream_t() { return s; } };
+`;
+  const REFUSED = /^refused: .*(ends with the expression|may be an object|no variable of the type)/;
+  test.each([
+    ['a pointer of what a function returns', 'k<<<n, 256>>>(make(n).get(), b, n, f);'],
+    ['a member of an object', 'k<<<n, 256>>>(Buf(n).p, b, n, f);'],
+    ['a conversion', 'k<<<n, 256>>>(make(n), b, n, f);'],
+    ['arithmetic on it', 'k<<<n, 256>>>(make(n).get() + 4, b, n, f);'],
+    ['a choice of it', 'k<<<n, 256>>>(f ? make(n).get() : a, b, n, f);'],
+    ['a stream', 'k<<<n, 256, 0, Stream()>>>(a, b, n, f);'],
+    ['a member of a stream', 'k<<<n, 256, 0, Stream().s>>>(a, b, n, f);'],
+    ['a number, whose owner may hold a lock', 'k<<<make(n).size(), 256>>>(a, b, n, f);'],
+    ['what nothing declares', 'k<<<n, 256>>>(unseen(n), b, n, f);'],
+    ['a view of what nothing declares', 'k<<<n, 256>>>(thrust::raw_pointer_cast(unseen(n).data()), b, n, f);'],
+  ])('%s', (_, launch) => {
+    expect(launched(launch, ROLES, CLASSES)).toMatch(REFUSED);
+  });
+
+  test.each([
+    ['a pointer', 'k<<<n, 256>>>(raw(n), b, n, f);', 'const auto x = raw(n);'],
+    ['a member of a variable', 'Buf v(n); k<<<n, 256>>>(v.get(), b, n, f);', 'const auto x = v.get();'],
+    ['of a reference', 'k<<<n, 256>>>(shared_buffer().get(), b, n, f);', 'const auto x = shared_buffer().get();'],
+    ['a view of a variable', 'std::vector<float> v(n); k<<<n, 256>>>(v.data(), b, n, f);', 'const auto x = v.data();'],
+    ['a pointer of thrust', 'thrust::device_vector<float> v(n); k<<<n, 256>>>(thrust::raw_pointer_cast(v.data()), b, n, f);', 'const auto x = thrust::raw_pointer_cast(v.data());'],
+    ['a number', 'k<<<blocks_for(n), 256>>>(a, b, n, f);', 'const unsigned blocks = blocks_for(n);'],
+  ])('%s is', (_, launch, expected) => {
+    expect(launched(launch, ROLES, CLASSES)).toContain(expected);
+  });
+
+  test('where one launch stays one, it lives as long as before', () => {
+    expect(launched('k<<<n, 256>>>(make(n).get(), b, n, f);', CHOICE, CLASSES)).toMatch(/if \(f\)\s+k_flip<<<n, 256>>>\(make\(n\).get\(\), n\);/);
   });
 });

@@ -46,10 +46,10 @@ export function hostPass(step: Pass, names: PassNames): HostPass | null {
       const buffer = names.host(step.buffer);
       return { lines: [runtime(`cudaMemsetAsync(${buffer}, ${/1/.test(value) ? '0xff' : '0'}, ${sizeBytes(buffer, names.host(step.count))}, ${stream})`)], after: [], includes: [] };
     }
-    case 'select': return library(names, 'cub::DeviceSelect::Flagged',
-      `thrust::make_counting_iterator(${zeroOf(names.element(step.output))}), ${names.host(step.flags)}, ${names.host(step.output)}, ${names.host(step.selected)}, ${names.host(step.count)}`,
+    case 'select': return library(names, '::cub::DeviceSelect::Flagged',
+      `::thrust::make_counting_iterator(${zeroOf(names.element(step.output))}), ${names.host(step.flags)}, ${names.host(step.output)}, ${names.host(step.selected)}, ${names.host(step.count)}`,
       ['cub/device/device_select.cuh', 'thrust/iterator/counting_iterator.h']);
-    case 'scan': return library(names, `cub::DeviceScan::${step.exclusive ? 'ExclusiveSum' : 'InclusiveSum'}`,
+    case 'scan': return library(names, `::cub::DeviceScan::${step.exclusive ? 'ExclusiveSum' : 'InclusiveSum'}`,
       `${names.host(step.input)}, ${names.host(step.output)}, ${names.host(step.count)}`, ['cub/device/device_scan.cuh']);
     // In place, which the library does not offer; no transform asks for it yet.
     case 'sort': return null;

@@ -14,6 +14,7 @@ import { sameType } from './equality.js';
 import { errorCheck } from './launch-checks.js';
 import { fileTokens, spelledIn } from './launch-mentions.js';
 import { exchangeNames, hostTexts, isArithmetic, isBareName, isPlain, isRepeatable, namesIn } from './launch-names.js';
+import { changes, diesWith } from './launch-order.js';
 import { hostPass } from './launch-passes.js';
 import type { KernelSites, LaunchSite, Obstacle } from './launch-sites.js';
 import { placeAt } from './launch-place.js';
@@ -45,14 +46,21 @@ export function rewriteSites(found: KernelSites, plan: LaunchPlan, decide: Decid
       for (const header of writer.includes) includes.set(file, (includes.get(file) ?? new Set()).add(header));
     } catch (error) {
       if (!(error instanceof InTheWay)) throw error;
-      obstacles.push({ path: site.unit.source.path, line: site.line, form: error.message });
+      obstacles.push({ path: site.unit.source.path, line: site.line, form: error.message, ...(error.remedy === null ? {} : { remedy: error.remedy }) });
     }
   }
   return { edits, obstacles, includes };
 }
 
+/** Types of variables that a value is copied to. */
+const NUMBERS: ReadonlySet<string> = new Set(['bool', 'float', 'double', '__half', '__nv_bfloat16', ...['char', 'short', 'int', 'long long'].flatMap((type) => [type, `signed ${type}`, `unsigned ${type}`])]);
+
 /** Why a site cannot be written; its message ends up in the list of obstacles. */
-export class InTheWay extends Error {}
+export class InTheWay extends Error {
+  constructor(message: string, readonly remedy: string | null = null) {
+    super(message);
+  }
+}
 
 const AXES = ['.x', '.y', '.z'];
 
@@ -70,6 +78,8 @@ export class SiteWriter {
   /** Sides of grids of which it is known that they are not empty, in the plan's words. */
   readonly #full = new Set<string>();
   readonly #choice: boolean;
+  /** Parts of the launch that go into variables because others change them, or they others: in the order of the launch. */
+  readonly #kept: ReadonlySet<Expr>;
   readonly #unit: string;
 
   constructor(private readonly found: KernelSites, private readonly site: LaunchSite, plan: LaunchPlan, decide: Decide) {
@@ -82,6 +92,7 @@ export class SiteWriter {
     const kernels = this.#steps.filter((step) => step.kind === 'kernel');
     this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
     this.#unit = styleOf(site.unit.source, site.function).unit;
+    this.#kept = this.#inOrder();
     this.#bindConfiguration();
     this.#bindTemplate();
     this.#bindParameters();
@@ -116,6 +127,18 @@ export class SiteWriter {
     }
   }
 
+  /** A variable for a part of the launch, which is evaluated there once and for all. */
+  #variable(type: string, base: string, part: Expr, value = this.textOf(part.span)): string {
+    const wanted = type === 'unsigned' || type === 'dim3' || type === 'size_t' || this.#isNumber(type) ? 'number' : 'pointer';
+    const why = diesWith(part, wanted, type === 'auto' && strip(part).type.kind === 'record');
+    if (why !== null) throw new InTheWay(`${this.textOf(part.span)} cannot be kept for several launches: ${why}`, 'name the temporary in front of the launch');
+    return this.local(type, base, value);
+  }
+
+  #isNumber(type: string): boolean {
+    return NUMBERS.has(type);
+  }
+
   local(type: string, base: string, value: string): string {
     const name = this.fresh(base);
     this.#locals.push(value.startsWith('{') ? `const ${type} ${name}${value};` : `const ${type} ${name} = ${value};`);
@@ -135,6 +158,43 @@ export class SiteWriter {
     });
   }
 
+  /** `<<<…>>>` comes before the arguments, and each part is evaluated once. */
+  #inOrder(): ReadonlySet<Expr> {
+    const { launch, function: fn } = this.site;
+    const kept = new Set<Expr>();
+    const configuration = [launch.grid, launch.block, launch.sharedBytes, launch.stream].filter((part) => part !== null);
+    const moved = this.found.kernel.parameters.flatMap((parameter) => {
+      const argument = launch.arguments[parameter.index];
+      return argument !== undefined && this.#leaves(parameter, argument) ? [argument] : [];
+    });
+    const meets = (a: Expr, b: Expr): boolean => changes(a, b, fn) || changes(b, a, fn);
+    // What moves takes along what it meets.
+    for (let size = -1; size !== moved.length; ) {
+      size = moved.length;
+      for (const argument of launch.arguments) {
+        if (kept.has(argument) || !launch.arguments.some((other) => (moved.includes(argument) || moved.includes(other)) && meets(argument, other))) continue;
+        kept.add(argument);
+        if (!moved.includes(argument)) moved.push(argument);
+      }
+    }
+    for (const part of configuration) {
+      const others = [...moved, ...(this.#choice ? [] : configuration)];
+      if (others.some((other) => meets(part, other))) kept.add(part);
+    }
+    return kept;
+  }
+
+  /** The argument is evaluated elsewhere than in the one launch that runs. */
+  #leaves(parameter: ParameterDecl, argument: Expr): boolean {
+    const kernels = this.#steps.filter((step) => step.kind === 'kernel');
+    const computed = hostTexts({ steps: this.#steps }).flatMap(namesIn).some((name) => name.base === parameter.name);
+    return computed || (!isRepeatable(argument) && !(this.#choice && this.#passes(parameter.name) === kernels.length));
+  }
+
+  #passes(name: string): number {
+    return this.#steps.filter((step) => step.kind === 'kernel' && step.arguments.some((text) => text.trim() === name)).length;
+  }
+
   #bindConfiguration(): void {
     const { launch } = this.site;
     const used = hostTexts({ steps: this.#steps }).flatMap(namesIn);
@@ -150,8 +210,12 @@ export class SiteWriter {
         this.#bindShape(which, expr, variable, base);
         continue;
       }
-      const again = (this.#choice && !(which === 'stream' && library)) || isRepeatable(expr);
-      this.#texts.set(which, again ? whole : this.local(type, base, whole));
+      const again = !this.#kept.has(expr) && ((this.#choice && !(which === 'stream' && library)) || isRepeatable(expr));
+      if (!again && variable !== null) {
+        this.#bindShape(which, expr, variable, base);
+        continue;
+      }
+      this.#texts.set(which, again ? whole : this.#variable(type, base, expr));
       if (variable !== null) this.#bound.set(variable, this.#texts.get(which) ?? whole);
     }
   }
@@ -160,14 +224,14 @@ export class SiteWriter {
   #bindShape(which: 'grid' | 'block', expr: Expr, variable: string, base: string): void {
     const whole = this.textOf(expr.span);
     if (isArithmetic(expr.type) && expr.kind !== 'init-list') {
-      const same = isPlain(expr) && expr.type.kind === 'int' && !expr.type.signed && expr.type.bits === 32;
-      const name = same ? whole : this.local('unsigned', which === 'grid' ? 'blocks' : 'threads', whole);
+      const same = !this.#kept.has(expr) && isPlain(expr) && expr.type.kind === 'int' && !expr.type.signed && expr.type.bits === 32;
+      const name = same ? whole : this.#variable('unsigned', which === 'grid' ? 'blocks' : 'threads', expr);
       this.#texts.set(which, name);
       this.#bound.set(variable, name).set(`${variable}.x`, name).set(`${variable}.y`, '1').set(`${variable}.z`, '1');
       return;
     }
-    const same = isPlain(expr) && expr.type.kind === 'record' && expr.type.decl.name === 'dim3';
-    const name = same ? whole : this.local('dim3', base, whole.startsWith('{') ? whole : `dim3(${whole})`.replace(/^dim3\((dim3\(.*\))\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)));
+    const same = !this.#kept.has(expr) && isPlain(expr) && expr.type.kind === 'record' && expr.type.decl.name === 'dim3';
+    const name = same ? whole : this.#variable('dim3', base, expr, whole.startsWith('{') ? whole : `dim3(${whole})`.replace(/^dim3\((dim3\(.*\))\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)));
     this.#texts.set(which, name);
     this.#bound.set(variable, name);
     for (const axis of AXES) this.#bound.set(variable + axis, name + axis);
@@ -179,8 +243,7 @@ export class SiteWriter {
     for (const parameter of this.found.kernel.parameters) {
       const argument = this.site.launch.arguments[parameter.index];
       if (argument === undefined) throw new InTheWay('launched with default arguments left out');
-      const passed = kernels.filter((step) => step.arguments.some((text) => text.trim() === parameter.name)).length;
-      this.#bindParameter(parameter, argument, computed.has(parameter.name), passed, kernels.length);
+      this.#bindParameter(parameter, argument, computed.has(parameter.name), this.#passes(parameter.name), kernels.length);
     }
   }
 
@@ -192,7 +255,7 @@ export class SiteWriter {
       const given = this.site.launch.templateArguments?.[parameter.index];
       if (given?.kind !== 'value' || parameter.type === null || !isArithmetic(parameter.type)) throw new InTheWay(`its template argument ${parameter.name} does not stand there`);
       const text = this.textOf(given.value.span);
-      this.#bound.set(parameter.name, text === parameter.name ? text : this.local(typeText(parameter.type), parameter.name, text));
+      this.#bound.set(parameter.name, text === parameter.name ? text : this.#variable(typeText(parameter.type), parameter.name, given.value));
     }
   }
 
@@ -201,18 +264,25 @@ export class SiteWriter {
     const { name } = parameter;
     if (argument.kind === 'opaque') throw new InTheWay(`the argument ${text} was not understood`);
     if (computed) {
-      if (isPlain(argument) && sameType(argument.type, parameter.type) && argument.type.volatile !== true) this.#bound.set(name, text);
-      else this.#bound.set(name, this.local(this.#localType(parameter, argument), name, text));
+      if (!this.#kept.has(argument) && isPlain(argument) && sameType(argument.type, parameter.type) && argument.type.volatile !== true) this.#bound.set(name, text);
+      else this.#bound.set(name, this.#variable(this.#localType(parameter, argument), name, argument));
       return;
     }
     // Evaluated exactly once as it stands.
-    if (isRepeatable(argument) || (this.#choice && passed === kernels)) {
+    if (!this.#kept.has(argument) && (isRepeatable(argument) || (this.#choice && passed === kernels))) {
       this.#bound.set(name, text);
     } else if (passed === 0) {
       this.#locals.push(`(void)(${text});`);
     } else {
-      this.#bound.set(name, this.local(isArithmetic(parameter.type) ? typeText(parameter.type) : text.startsWith('{') ? this.#localType(parameter, argument) : 'auto', name, text));
+      this.#bound.set(name, this.#variable(isArithmetic(parameter.type) ? typeText(parameter.type) : text.startsWith('{') ? this.#localType(parameter, argument) : this.#held(parameter, argument), name, argument));
     }
+  }
+
+  /** `auto`, which must not make a variable of another class than the parameter's: its conversion may not be for constants, or give something of its own. */
+  #held(parameter: ParameterDecl, argument: Expr): string {
+    const { type } = strip(argument);
+    if (type.kind === 'record' && type.decl.vector === null && !sameType(type, parameter.type)) throw new InTheWay(`no variable of the type of ${parameter.name} can be declared here`, 'name the converted value in front of the launch');
+    return 'auto';
   }
 
   /** What a variable of the parameter's type is declared with: the type itself, or `auto` for an argument that has it. */

@@ -43,6 +43,7 @@ export interface Obstacle {
   readonly line: number;
   /** What stands there, in words: `through the macro RUN`. */
   readonly form: string;
+  readonly remedy?: string;
 }
 
 export interface KernelSites {
