@@ -23,6 +23,7 @@ export function diesWith(expr: Expr, wanted: 'number' | 'pointer', held = false)
   const whole = strip(expr);
   let why: string | null = null;
   walk(expr, (node) => {
+    if (node.kind === 'opaque') why = 'it was not understood';
     if (why !== null || isStmt(node)) return false;
     switch (node.kind) {
       case 'call': {
@@ -36,7 +37,7 @@ export function diesWith(expr: Expr, wanted: 'number' | 'pointer', held = false)
         if (node === whole && held) break;
         if (isObject(node.type) || (wanted === 'pointer' && isUnclear(node.type))) why = 'the object that is made there ends with the expression';
         break;
-      case 'lambda': case 'opaque': why = 'it was not understood'; break;
+      case 'lambda': why = 'it was not understood'; break;
       default: break;
     }
     return why === null;
@@ -126,6 +127,7 @@ function effectsOf(expr: Expr): Effects {
     else anything = true;
   };
   walk(expr, (node) => {
+    if (node.kind === 'opaque') anything = true;
     if (isStmt(node)) return true;
     switch (node.kind) {
       case 'ref':
@@ -144,7 +146,7 @@ function effectsOf(expr: Expr): Effects {
       case 'index': case 'this': readsMemory = true; break;
       case 'member': if (node.arrow) readsMemory = true; break;
       case 'construct': if (isObject(node.type) || isUnclear(node.type)) anything = true; break;
-      case 'lambda': case 'opaque': anything = true; break;
+      case 'lambda': anything = true; break;
       default: break;
     }
     return true;
