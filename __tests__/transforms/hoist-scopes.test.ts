@@ -158,8 +158,23 @@ group('one variable in two copies', () => {
     ['__shared__ in a lambda', 'auto f = [](float v) { __shared__ float s[64]; s[threadIdx.x] = v; return s[threadIdx.x]; };\nif (flag) sum += f(a[i]); else sum -= f(a[i]);'],
     ['static in a lambda', 'auto f = [](float v) { static int calls; return v + ++calls; };\nif (flag) sum += f(a[i]); else sum -= f(a[i]);'],
     ['static in a local class', 'struct F { __device__ float at(float v) { static int calls; return v + ++calls; } };\nF f;\nif (flag) sum += f.at(a[i]); else sum -= f.at(a[i]);'],
+    ['a register of asm', 'asm("{ .reg .pred p; }" ::);\nasm(".reg .f32 q; mov.f32 q, %0;" :: "f"(sum));\nif (flag) sum += a[i]; else sum -= a[i];'],
   ])('refused: %s', (_name, body) => {
     refuses(hoist, looped(body), 'copy-safe', { evenIfItLoses: true });
+  });
+});
+
+group('instances of a template', () => {
+  const each = (first: string): string => `template <class F> __device__ float inner(F f) { ${first} return f(1.f); }
+template <class F> __device__ float each(F f) { return inner(f); }
+`;
+  const body = 'auto twice = [](float v) { return 2 * v; };\nfloat w = each(twice);\nif (flag) sum += w + a[i]; else sum -= w;';
+  test('a lambda that is copied would have a second static variable', () => {
+    refuses(hoist, looped(body, each('static int calls; ++calls;')), 'copy-safe', { evenIfItLoses: true });
+    refuses(hoist, looped('if (flag) sum += each([](float v) { return 2 * v; }); else sum -= a[i];', each('static int calls; ++calls;')), 'copy-safe', { evenIfItLoses: true });
+  });
+  test('one without is copied', () => {
+    written(looped(body, each('f(2.f);')));
   });
 });
 

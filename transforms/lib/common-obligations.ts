@@ -6,6 +6,7 @@ import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { undeclaredIn } from '../../src/analysis/implicit-calls.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { closuresIn, doubledByInstance } from './closure-instances.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
 import type { Edit, Obligation, TransformContext } from './types.js';
 
@@ -153,7 +154,12 @@ export interface CopyHazard {
 export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
   const hazards: CopyHazard[] = [];
   for (const root of roots) {
+    const closures = closuresIn(root);
     walk(root, (node) => {
+      if (node.kind === 'call') {
+        const doubled = doubledByInstance(node, closures);
+        if (doubled !== null) hazards.push({ node, text: `a copy of the lambda calls another instance of the template, with a second ${doubled}`, movable: null });
+      }
       // A variable of a lambda or of a local class belongs to it: it has no place outside.
       if (node.kind === 'lambda') {
         hazards.push(...copyHazards([node.body]).map((hazard) => ({ ...hazard, movable: null })));
@@ -175,6 +181,8 @@ export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
         hazards.push({ node, text: `label ${node.name} may not exist twice`, movable: null });
       } else if (node.kind === 'asm' && definesLabel(node.text)) {
         hazards.push({ node, text: 'the asm defines a label', movable: null });
+      } else if (node.kind === 'asm' && declaresRegister(node.text)) {
+        hazards.push({ node, text: 'the asm declares a register outside of braces of its own', movable: null });
       } else if (node.kind === 'opaque') {
         hazards.push({ node, text: `not understood: ${node.reason}`, movable: null });
       } else if ((node.kind === 'macro' || node.kind === 'macro-statement') && placeDependent(node.definition.body)) {
@@ -193,6 +201,18 @@ function definesLabel(text: string): boolean {
   return !text.includes('%=') && text.split(/[;{}\n]/).some((piece) => /^\s*[$\w%]+\s*:/.test(piece));
 }
 
+/** `.reg` and its like outside of `{ … }`: the function would hold two of one name. */
+function declaresRegister(text: string): boolean {
+  if (text.includes('%=')) return false;
+  let depth = 0;
+  for (const [piece] of text.matchAll(/[{}]|\.(?:reg|shared|local|pred)\s+\.(?:align|[a-z]\d|pred|v[24])/g)) {
+    if (piece === '{') depth++;
+    else if (piece === '}') depth--;
+    else if (depth === 0) return true;
+  }
+  return false;
+}
+
 function placeDependent(text: string): boolean {
   return text.includes('__LINE__') || text.includes('__COUNTER__');
 }
@@ -201,7 +221,8 @@ function copyRemedy(node: Node): string {
   switch (node.kind) {
     case 'declare': return 'declare it in front of the loop';
     case 'label': return 'write the jump as structured code';
-    case 'asm': return 'end the label in %=, which makes each copy its own';
+    case 'asm': return 'end the name in %=, which makes each copy its own, or put the asm in braces';
+    case 'call': return 'write the lambda in front of the loop';
     case 'opaque': return 'write it as plain C++, or move it into a __device__ function';
     default: return 'compute it in front of the loop, or in a __device__ function';
   }
