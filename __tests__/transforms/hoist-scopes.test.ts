@@ -164,6 +164,13 @@ group('one variable in two copies', () => {
   });
 });
 
+group('a reference that a ?: initialises', () => {
+  const body = (arm: string): string => `__shared__ float cell[2];\nconst float &r = flag ? cell[0] : ${arm};\nsum += r * sqrtf(a[i]);`;
+  test('is bound to a copy where one arm is a value', () => {
+    refuses(hoist, looped(body('1.f')), 'arm-types-agree', { evenIfItLoses: true });
+  });
+});
+
 group('instances of a template', () => {
   const each = (first: string): string => `template <class F> __device__ float inner(F f) { ${first} return f(1.f); }
 template <class F> __device__ float each(F f) { return inner(f); }

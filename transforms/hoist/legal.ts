@@ -2,7 +2,7 @@
  * Out of which loop a branch may be taken, and why. Starting at the innermost loop, the branch climbs as long as everything that
  * makes the step legal is proved for the next loop too.
  */
-import { walk, type Node } from '../../src/analysis/children.js';
+import { strip, walk, type Node } from '../../src/analysis/children.js';
 import { isHipSource } from '../../src/analysis/platform.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
@@ -287,6 +287,23 @@ function armTypes(context: TransformContext, branch: Extract<Branch, { kind: 'te
   const id = 'arm-types-agree';
   const { expr } = branch;
   const line = lineOf(context, expr);
+  // Beside a value, the ?: makes a copy of a variable; alone, the reference would be bound to the variable itself.
+  const variable = branch.stmt.kind === 'declare' ? branch.stmt.variables[0] : undefined;
+  if (variable?.type.kind === 'reference' && !(isPlace(expr.then) && isPlace(expr.else))) {
+    return unknown(id, line, `${variable.name} is a reference, and one arm of ?: may be a value: alone, the other arm would be bound itself and not a copy of it`, `declare ${variable.name} as a value`);
+  }
   if (sameType(expr.then.type, expr.else.type)) return proved(id, line, 'both arms have one type, so that neither is converted');
   return unknown(id, line, 'the arms of ?: have different or unknown types: alone, an arm would not be converted to their common type', 'convert one arm to the type of the other');
+}
+
+/** The expression names an object: a variable, an element, a member, what a pointer points to. */
+function isPlace(expr: Expr): boolean {
+  const core = strip(expr);
+  switch (core.kind) {
+    case 'ref': return core.decl !== null && (core.decl.kind === 'variable' || core.decl.kind === 'parameter');
+    case 'index': return core.base.type.kind === 'pointer' || isPlace(core.base);
+    case 'member': return core.arrow || isPlace(core.object);
+    case 'unary': return core.op === '*' && core.operand.type.kind === 'pointer';
+    default: return false;
+  }
 }
