@@ -63,6 +63,94 @@ describe('all-launches-visible', () => {
   });
 });
 
+const HEAVY = `__global__ void k(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    if (v > 0.5f) {
+        for (int j = 0; j < 40; ++j) v = v * 0.5f + sqrtf(fabsf(v) + 1.0f);
+        y[i] = v;
+    }
+}
+void f(const float *x, float *y, int n) { k<<<(n + 63) / 64, 64>>>(x, y, n); }
+`;
+/** A warp of a row, or of two: who votes follows from the shape. */
+const ROWS = `__global__ void k(const float *x, float *y, int w, int h, int r) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.y < h) {
+        float sum = 0.0f;
+        for (int d = -r; d <= r; ++d) {
+            int j = column + d;
+            if (j >= 0 && j < w) sum += x[j];
+        }
+        y[threadIdx.y * w + column] = sum;
+    }
+}
+void f(const float *x, float *y, int w, int h) { k<<<w / 32, dim3(32, 8)>>>(x, y, w, h, 3); }
+`;
+
+async function run(transform: string, files: Readonly<Record<string, string>>, settings: { readonly allow?: readonly string[]; readonly deny?: readonly string[] } = {}, include: readonly string[] = ['a.cu']): Promise<{ readonly diff: string; readonly launches: readonly string[] }> {
+  const project = await Project.open({ include, cwd: folder(files), settings });
+  const { sites } = project.apply([transform], { evenIfItLoses: true });
+  return { diff: project.diff(), launches: sites.flatMap((site) => site.obligations.filter((o) => o.grant === 'all-launches-visible' || o.id === 'all-launches-visible').map((o) => `${o.status} ${o.id}: ${o.text}`)) };
+}
+
+describe('a kernel that another file declares by hand', () => {
+  test.each([
+    ['a declaration', '__global__ void k(const float *, float *, int);\nvoid g(float *x, int n) { k<<<n / 512, 512>>>(x, x, n); }\n'],
+    ['bounds, and another order of the words', 'extern void __global__ __launch_bounds__(512) k(const float *x, float *y, int n);\nvoid g(float *x, int n) { k<<<n / 512, 512>>>(x, x, n); }\n'],
+    ['the stub of the host', 'void k(const float *, float *, int);\nvoid g(void **a) { cudaLaunchKernel((const void *)&k, dim3(1), dim3(512), a, 0, 0); }\n'],
+  ])('has queues for any block: %s', async (_name, other) => {
+    const { diff, launches } = await run('compact:block', { 'a.cu': HEAVY, 'b.cu': other });
+    expect(diff).toContain('queue_v[1024]');
+    expect(launches).toEqual(['proved all-launches-visible: it rests on no launch, b.cu sees k too and was not given']);
+    expect((await run('compact:block', { 'a.cu': HEAVY, 'b.cu': other }, { allow: ['all-launches-visible'] })).diff).toContain('queue_v[64]');
+  });
+
+  test('given together, its launches count', async () => {
+    const other = '__global__ void k(const float *, float *, int);\nvoid g(float *x, int n) { k<<<n / 512, 512>>>(x, x, n); }\n';
+    expect((await run('compact:block', { 'a.cu': HEAVY, 'b.cu': other }, {}, ['a.cu', 'b.cu'])).diff).toContain('queue_v[512]');
+  });
+
+  test.each([
+    ['a kernel of its own', '__global__ void k(const float *, float *, int);\n__global__ void k(const float *x, float *y, int n) { y[0] = x[n]; }\nvoid g(float *x) { k<<<1, 512>>>(x, x, 1); }\n'],
+    ['other parameters', 'void k(int);\nvoid g() { k(1); }\n'],
+    ['a comment', '// __global__ void k(const float *, float *, int);\nvoid g();\n'],
+    ['a call', 'void g(float *x) { k(x, x, 1); }\n'],
+  ])('is not meant by %s', async (_name, other) => {
+    const { diff, launches } = await run('compact:block', { 'a.cu': HEAVY, 'b.cu': other });
+    expect(diff).toContain('queue_v[64]');
+    expect(launches).toHaveLength(1);
+    expect(launches[0]).toMatch(/^assumed queue-capacity/);
+  });
+
+  test('cannot be meant where it is static', async () => {
+    const { diff, launches } = await run('compact:block', { 'a.cu': HEAVY.replace('__global__', 'static __global__'), 'b.cu': '__global__ void k(const float *, float *, int);\n' });
+    expect(diff).toContain('queue_v[64]');
+    expect(launches).toEqual([]);
+  });
+});
+
+describe('what rests on the shape of blocks', () => {
+  test('says so, and is not there without the grant', async () => {
+    const seen = await run('ballot', { 'a.cu': ROWS });
+    expect(seen.diff).toContain('__all_sync(0xffffffff, ');
+    expect(seen.launches).toEqual(['assumed all-launches-visible: it rests on the launch of line 12, and on there being no others']);
+    for (const denied of [await run('ballot', { 'a.cu': ROWS }, { deny: ['all-launches-visible'] }), await run('ballot', { 'a.cu': `${ROWS}template <class F> void go(F f, float *x) { f<<<1, dim3(16, 16)>>>(x, x, 1, 1, 1); }\nvoid g(float *x) { go(k, x); }\n` })]) {
+      expect(denied.diff).toContain('__ballot_sync(0xffffffff, threadIdx.y < h)');
+      expect(denied.diff).not.toContain('__all_sync(0xffffffff');
+      expect(denied.launches).toEqual([]);
+    }
+  });
+
+  test('is not said of an edit that comes out in any shape', async () => {
+    const flat = ROWS.replaceAll('threadIdx.y', 'blockIdx.y').replace('dim3(32, 8)', '256');
+    const { diff, launches } = await run('ballot', { 'a.cu': flat });
+    expect(diff).toContain('__all_sync(0xffffffff, ');
+    expect(launches).toEqual([]);
+  });
+});
+
 const PLAIN = KERNEL.replace('threadIdx.y < flag', 'flag > 0');
 
 test('a diff names the file itself where the path leads through a link', async () => {

@@ -9,7 +9,7 @@ import type { Analysis, AnalysisOptions } from '../analysis/facts.js';
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import { evaluateSite } from '../../transforms/lib/framework.js';
 import { isInternal } from '../../transforms/lib/linkage.js';
-import { assumed } from '../../transforms/lib/obligation.js';
+import { assumed, proved } from '../../transforms/lib/obligation.js';
 import type { Obligation, Outcome, Site, Transform, TransformContext } from '../../transforms/lib/types.js';
 
 export const LAUNCHES = 'all-launches-visible';
@@ -52,7 +52,7 @@ export function evaluateSeen<S>(transform: Transform<S>, site: Site<S>, context:
   const unseen = request.unseen?.(context.facts.function, program) ?? [];
   const stated = outcome.obligations.some(restsOnLaunches);
   if (context.grants.has(LAUNCHES) && unseen.length === 0) return stated ? outcome : { ...outcome, obligations: [...outcome.obligations, statement(context, program, site)] };
-  if (second !== null && second.change !== null) return second;
+  if (second !== null && second.change !== null) return unseen.length === 0 ? second : { ...second, obligations: [...second.obligations, proved(LAUNCHES, site.line, `it rests on no launch, ${toldOf(unseen, context)}`)] };
   return refusedWithout(outcome, second, site, context, program, unseen);
 }
 
@@ -91,12 +91,18 @@ function statement({ facts: { function: fn } }: TransformContext, program: Progr
   return assumed(LAUNCHES, LAUNCHES, site.line, `it rests on ${named}, and on there being no others`);
 }
 
+function listed(files: readonly string[]): string {
+  return files.length <= 4 ? files.join(', ') : `${files.slice(0, 3).join(', ')} and ${files.length - 3} more`;
+}
+
+function toldOf(files: readonly string[], context: TransformContext): string {
+  return `${listed(files)} ${files.length === 1 ? 'sees' : 'see'} ${context.facts.function.name} too and ${files.length === 1 ? 'was' : 'were'} not given`;
+}
+
 /** The obligations that the assumption had met: those that fail without it, or the assumption itself. */
 function refusedWithout(outcome: Outcome, second: Outcome | null, site: Site, context: TransformContext, program: Program, unseen: readonly string[]): Outcome {
-  const { name } = context.facts.function;
-  const listed = unseen.length <= 4 ? unseen.join(', ') : `${unseen.slice(0, 3).join(', ')} and ${unseen.length - 3} more`;
-  const told = unseen.length === 0 ? `other files may launch ${name}` : `but ${listed} ${unseen.length === 1 ? 'sees' : 'see'} ${name} too and ${unseen.length === 1 ? 'was' : 'were'} not given`;
-  const remedy = unseen.length === 0 ? `--allow ${LAUNCHES}` : `give ${listed} in the same run, or --allow ${LAUNCHES}`;
+  const told = unseen.length === 0 ? `other files may launch ${context.facts.function.name}` : `but ${toldOf(unseen, context)}`;
+  const remedy = unseen.length === 0 ? `--allow ${LAUNCHES}` : `give ${listed(unseen)} in the same run, or --allow ${LAUNCHES}`;
   const failing = second?.obligations.filter((obligation) => obligation.status !== 'proved' && obligation.status !== 'assumed') ?? [];
   const lost = (obligation: Obligation): Obligation => ({ ...obligation, status: 'unknown', text: `${obligation.text}; ${told}`, remedy });
   const base = second === null || failing.length === 0
