@@ -76,6 +76,25 @@ describe('shape of blocks', () => {
     }
   });
 
+  test.each([
+    ['a macro with a definition of its own in another build', '#define BLK 256\n#ifdef BIG\n#undef BLK\n#define BLK 1024\n#endif\n', 'BLK'],
+    ['a macro that each arm defines', '#ifdef BIG\n#define BLK 1024\n#else\n#define BLK 256\n#endif\n', 'BLK'],
+    ['a default that a build may replace', '#ifndef BLK\n#define BLK 256\n#endif\n', 'BLK'],
+    ['such a default, asked for in another way', '#if !defined(BLK)\n#define BLK 256\n#endif\n', '(BLK)'],
+    ['a macro made of one', '#ifndef BLK\n#define BLK 256\n#endif\n#define TPB (BLK / 2)\n', 'TPB'],
+    ['a dim3 of one', '#ifndef BLK\n#define BLK 256\n#endif\n', 'dim3(BLK)'],
+    ['a constant made of one', '#ifndef BLK\n#define BLK 256\n#endif\nconstexpr int T = BLK * 2;\n', 'T'],
+    ['an enumerator made of one', '#ifndef BLK\n#define BLK 256\n#endif\nenum { T = BLK };\n', 'T'],
+    ['a function of one', '#ifndef BLK\n#define BLK 256\n#endif\nint threads(int rows) { return rows * 32 + BLK; }\n', 'threads(2)'],
+  ])('%s is no shape', (_name, head, written) => {
+    expect(block(`${head}${KERNEL}void f(float *x) { k<<<1, ${written}>>>(x, 1); }`)).toMatchObject({ value: null, alternatives: [], maxThreads: 1024 });
+    expect(block(`${head}${KERNEL.replace('void k', `void __launch_bounds__(${written.startsWith('dim3') ? 'BLK' : written}) k`)}`).maxThreads).toBe(1024);
+  });
+
+  test('what stands behind an include guard is known', () => {
+    expect(block(`#ifndef K_CUH\n#define K_CUH\n#define BLK 256\n${KERNEL}void f(float *x) { k<<<1, BLK>>>(x, 1); }\n#endif\n`).value).toEqual({ x: 256, y: 1, z: 1 });
+  });
+
   test('bounds that a template parameter gives are those of the launches seen only if they are all', () => {
     const bounded = 'template <int N> __global__ void __launch_bounds__(N) k(float *x, int n) { x[threadIdx.x] = n; }\nvoid f(float *x) { k<64><<<1, 64>>>(x, 1); }\n';
     expect(block(bounded).maxThreads).toBe(64);

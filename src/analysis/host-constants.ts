@@ -44,7 +44,7 @@ export function hostDimensions(expr: Expr, place: HostPlace): DimensionValues {
 }
 
 function resolverAt(place: HostPlace, visiting: ReadonlySet<VariableDecl>): Resolver {
-  return (leaf) => {
+  return Object.assign((leaf: Expr): Values | null => {
     const expr = strip(leaf);
     if (expr.kind === 'member' && (expr.name === 'x' || expr.name === 'y' || expr.name === 'z')) {
       const object = strip(expr.object);
@@ -61,7 +61,17 @@ function resolverAt(place: HostPlace, visiting: ReadonlySet<VariableDecl>): Reso
       if (values === null) return null;
     }
     return values.length === 0 ? null : values;
-  };
+  }, { everyBuild: true } as const);
+}
+
+/** Without parentheses and macros that mean the same in every build. */
+function bare(written: Expr): Expr {
+  let expr = written;
+  for (;;) {
+    if (expr.kind === 'paren') expr = expr.inner;
+    else if (expr.kind === 'macro' && !expr.definition.ambiguous && !expr.definition.replaceable) expr = expr.expanded;
+    else return expr;
+  }
 }
 
 function isDim3(expr: Expr): boolean {
@@ -71,13 +81,15 @@ function isDim3(expr: Expr): boolean {
 }
 
 function dimensions(written: Expr, place: HostPlace, visiting: ReadonlySet<VariableDecl>): DimensionValues {
-  const expr = strip(written);
+  const expr = bare(written);
+  // Another definition may be no number at all; a default that a build replaces stays one.
+  if (expr.kind === 'macro' && expr.definition.ambiguous) return UNKNOWN;
   if (integerType(expr.type) !== null) return { x: evaluate(expr, resolverAt(place, visiting)), y: ONE, z: ONE };
   const component = (argument: Expr | undefined): Values | null => (argument === undefined ? ONE : evaluate(argument, resolverAt(place, visiting)));
   switch (expr.kind) {
     case 'construct': {
       const only = expr.arguments[0];
-      if (expr.arguments.length === 1 && only !== undefined && isDim3(strip(only))) return dimensions(only, place, visiting);
+      if (expr.arguments.length === 1 && only !== undefined && isDim3(bare(only))) return dimensions(only, place, visiting);
       return isDim3(expr) && expr.arguments.length <= 3 ? { x: component(expr.arguments[0]), y: component(expr.arguments[1]), z: component(expr.arguments[2]) } : UNKNOWN;
     }
     case 'init-list': return expr.elements.length <= 3 ? { x: component(expr.elements[0]), y: component(expr.elements[1]), z: component(expr.elements[2]) } : UNKNOWN;
@@ -146,7 +158,8 @@ function isDim3Variable(decl: VariableDecl): boolean {
 
 /** `dim3 block(16, 16)`, `dim3 block = {16, 16}`, `dim3 block = 256`, `dim3 block(256)`. */
 function initial(decl: VariableDecl, value: Expr, place: HostPlace, visiting: ReadonlySet<VariableDecl>): DimensionValues {
-  const init = strip(value);
+  const init = bare(value);
+  if (init.kind === 'macro' && init.definition.ambiguous) return UNKNOWN;
   if (init.kind === 'init-list' || isDim3(init) || init.kind === 'conditional') return dimensions(init, place, visiting);
   const scalar = integerType(init.type) !== null || init.type.kind === 'float';
   if (scalar || decl.initStyle === 'equals') return { x: evaluate(init, resolverAt(place, visiting)), y: ONE, z: ONE };

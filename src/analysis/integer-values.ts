@@ -14,7 +14,11 @@ import { strip } from './children.js';
 export type Values = readonly Integer[];
 
 /** Values of a leaf: a name, a coordinate, a field; null if not known. */
-export type Resolver = (leaf: Expr) => Values | null;
+export interface Resolver {
+  (leaf: Expr): Values | null;
+  /** Only what every build agrees on: the default of a macro that a build may replace is no value. */
+  readonly everyBuild?: true;
+}
 
 export const MAX_VALUES = 16;
 const MAX_DEPTH = 64;
@@ -78,7 +82,7 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
       return [{ value: type === null ? expr.value : wrap(expr.value, type), type: type === null ? INT32 : { bits: type.bits, signed: type.signed } }];
     }
     case 'paren': return below(expr.inner);
-    case 'macro': return expr.definition.ambiguous ? null : below(expr.expanded);
+    case 'macro': return expr.definition.ambiguous || (resolve.everyBuild && expr.definition.replaceable) ? null : below(expr.expanded);
     case 'coordinate': return resolve(expr);
     case 'ref': return name(expr, resolve, depth);
     case 'unary': {
@@ -196,7 +200,7 @@ function name(expr: Expr & { readonly kind: 'ref' }, resolve: Resolver, depth: n
 const enumerators = new WeakMap<EnumeratorDecl, { readonly values: Values | null }>();
 
 function enumeratorValue(decl: EnumeratorDecl, resolve: Resolver, depth: number): Values | null {
-  const known = enumerators.get(decl);
+  const known = resolve.everyBuild ? undefined : enumerators.get(decl);
   if (known !== undefined) return known.values;
   // Long enums are chains of `previous`: walk instead of recursing.
   let offset = 0n;
@@ -204,7 +208,7 @@ function enumeratorValue(decl: EnumeratorDecl, resolve: Resolver, depth: number)
   while (current.value === null && current.previous !== null) { offset++; current = current.previous; }
   let values: Values | null = current.value === null ? [int(0)] : evaluate(current.value, resolve, depth + 1);
   if (values !== null && offset > 0n) values = values.map((value) => ({ value: value.value + offset, type: value.type }));
-  enumerators.set(decl, { values });
+  if (!resolve.everyBuild) enumerators.set(decl, { values });
   return values;
 }
 
@@ -268,7 +272,8 @@ function call(expr: CallExpr, resolve: Resolver, depth: number): Values | null {
     // A parameter of another type may not matter to the value.
     if (converted !== null) bound.set(parameter, converted);
   }
-  const inner: Resolver = (leaf) => (leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'parameter' ? bound.get(leaf.decl) ?? null : null);
+  const parameters = (leaf: Expr): Values | null => (leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'parameter' ? bound.get(leaf.decl) ?? null : null);
+  const inner: Resolver = resolve.everyBuild ? Object.assign(parameters, { everyBuild: true } as const) : parameters;
   const result = evaluate(value, inner, depth + 1);
   return only.returns.kind === 'dependent' || integerType(only.returns) === null ? (only.returns.kind === 'dependent' || only.returns.kind === 'unknown' ? result : null) : convertAll(result, only.returns);
 }

@@ -8,12 +8,12 @@
  *
  * Not handled: clusters.
  */
-import type { FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl } from '../syntax/tree.js';
 import { annotationsOf } from './annotations.js';
 import type { AnalysisOptions, BlockFact, BlockShape, Fact, Reason } from './facts.js';
 import { hostDimensions, hostTemplateValues, hostValues, type DimensionValues, type HostPlace } from './host-constants.js';
 import { lanesOfWarp } from './platform.js';
-import { convertAll, evaluate, single, union, type Values } from './integer-values.js';
+import { convertAll, evaluate, single, union, type Resolver, type Values } from './integer-values.js';
 
 export const MAX_THREADS = 1024;
 const MAX_SHAPES = 16;
@@ -94,7 +94,7 @@ function blockSize(kernel: FunctionDecl, program: Program): BlockShape | null {
   while (rest.kind === 'binary' && rest.op === ',') { parts.unshift(rest.right); rest = rest.left; }
   parts.unshift(rest);
   for (const part of parts) {
-    const value = single(evaluate(part, (leaf) => templateLeaf(leaf, kernel, program)));
+    const value = single(evaluate(part, templateLeaves(kernel, program)));
     if (value === null || value < 1n || value > 1024n) return null;
     sides.push(Number(value));
   }
@@ -102,15 +102,17 @@ function blockSize(kernel: FunctionDecl, program: Program): BlockShape | null {
   return { x, y, z };
 }
 
-function templateLeaf(leaf: Parameters<typeof hostValues>[0], kernel: FunctionDecl, program: Program): Values | null {
-  return program.allLaunchesVisible(kernel) && leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'template-parameter' ? templateValues(kernel, leaf.decl, program) : null;
+function templateLeaves(kernel: FunctionDecl, program: Program): Resolver {
+  return Object.assign((leaf: Expr): Values | null => (
+    leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'template-parameter' && program.allLaunchesVisible(kernel) ? templateValues(kernel, leaf.decl, program) : null
+  ), { everyBuild: true } as const);
 }
 
 /** Upper bound on the threads of a block from `__launch_bounds__`; null if there is none. */
 function launchBound(kernel: FunctionDecl, program: Program): number | null {
   const first = kernel.bounds.find((entry) => entry.name === 'launch_bounds')?.arguments[0];
   if (first === undefined) return null;
-  const values = evaluate(first, (leaf) => templateLeaf(leaf, kernel, program));
+  const values = evaluate(first, templateLeaves(kernel, program));
   if (values === null || values.length === 0) return null;
   const largest = values.reduce((most, value) => (value.value > most ? value.value : most), 0n);
   return largest >= 1n && largest <= 1024n ? Number(largest) : null;

@@ -100,7 +100,7 @@ class Walk {
         const certainty = this.#certainty();
         if (!definition) return;
         if (certainty === 'active') this.#local.set(definition.name, definition);
-        this.visitor.define?.(definition, certainty);
+        this.visitor.define?.(this.#isDefault(definition) ? { ...definition, replaceable: true } : definition, certainty);
         return;
       }
       case 'undef': {
@@ -115,6 +115,17 @@ class Walk {
         return;
       default:
     }
+  }
+
+  /** It stands where nothing has defined its name yet. What is empty is an include guard. */
+  #isDefault(definition: MacroDefinition): boolean {
+    if (definition.body === '') return false;
+    return this.#stack.some((open) => {
+      const arm = open.arms[open.arms.length - 1];
+      const directive = arm === undefined ? undefined : this.source.directives[arm.directive];
+      if (arm === undefined || directive === undefined) return false;
+      return arm.assumed.includes(definition.name) || (directive.kind === 'ifndef' && /^[\w$]+/.exec(directive.argument)?.[0] === definition.name);
+    });
   }
 
   #arm(directive: Directive, index: number): void {

@@ -27,7 +27,21 @@ export function collectMacros(
       table.set(definition.name, known ? merge(known, found) : found);
     },
   });
+  markReplaceable(table);
   return table;
+}
+
+/** What is made of a macro that a build may replace changes with it. */
+function markReplaceable(table: Map<string, MacroDefinition>): void {
+  for (let found = [...table.values()].filter((macro) => macro.replaceable).map((macro) => macro.name); found.length > 0;) {
+    const names = new Set(found);
+    found = [];
+    for (const macro of table.values()) {
+      if (macro.replaceable || !(macro.body.match(/[A-Za-z_]\w*/g) ?? []).some((word) => names.has(word))) continue;
+      table.set(macro.name, { ...macro, replaceable: true });
+      found.push(macro.name);
+    }
+  }
 }
 
 /** Joins the tables of several includes, in order. */
@@ -53,7 +67,8 @@ function merge(known: MacroDefinition, found: MacroDefinition): MacroDefinition 
   const keep = known.inactive ? found.inactive : found.inactive || !differs;
   const chosen = keep ? known : found;
   const ambiguous = known.ambiguous || found.ambiguous || differs;
-  return chosen.ambiguous === ambiguous ? chosen : { ...chosen, ambiguous };
+  const replaceable = (known.replaceable ?? false) || (found.replaceable ?? false);
+  return chosen.ambiguous === ambiguous && (chosen.replaceable ?? false) === replaceable ? chosen : { ...chosen, ambiguous, ...(replaceable ? { replaceable } : {}) };
 }
 
 function sameDefinition(a: MacroDefinition, b: MacroDefinition): boolean {

@@ -68,6 +68,8 @@ export interface MacroDefinition {
   readonly ambiguous: boolean;
   /** Set if the definition stands only in an arm of `#if` that the default configuration leaves out. */
   readonly inactive?: true;
+  /** Set if it is a default that a build may replace (`#ifndef BLOCK` around it), or is made of one that is. */
+  readonly replaceable?: true;
 }
 
 /** What the overlay took out of the text, keyed by where it stood. */
