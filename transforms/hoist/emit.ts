@@ -93,7 +93,7 @@ export function emitHoist(context: TransformContext, level: Level): Change {
   const { facts } = context;
   const style = styleOf(source, facts.function);
   const region = extentOf(source, loop);
-  const place = placeOf(context, loop);
+  const place = placeOf(context, loop, false, level.shared.length > 0);
   const inner = place.indent + style.unit;
   const { outcomes, written } = copiesOf(context, level);
   if (!written.includes(true)) return { edits: [], reads: [] };

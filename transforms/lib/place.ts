@@ -21,8 +21,8 @@ export interface Place {
   readonly edits: readonly Edit[];
 }
 
-/** Where text that takes the place of a statement goes; `braces` asks for a block even in a list of statements. Behind `case` and other labels there always is one: no jump may pass a declaration. */
-export function placeOf(context: TransformContext, stmt: Stmt, braces = false): Place {
+/** Where text that takes the place of a statement goes; `braces` asks for a block even in a list of statements. Behind `case` and other labels there is one too, unless the text `declares` nothing: no jump may pass a declaration. */
+export function placeOf(context: TransformContext, stmt: Stmt, braces = false, declares = true): Place {
   const { source } = context.unit;
   const style = styleOf(source, context.facts.function);
   const region = extentOf(source, stmt);
@@ -33,7 +33,7 @@ export function placeOf(context: TransformContext, stmt: Stmt, braces = false): 
   const span = fresh ? { start: lineStartOf(source, region.start), end: region.end } : region;
   const headEnd = parent === null || !isStmt(parent) ? null : bareHeadEnd(parent, stmt);
   if (headEnd === null) {
-    const labelled = parent !== null && (parent.kind === 'switch' || parent.kind === 'label');
+    const labelled = declares && parent !== null && (parent.kind === 'switch' || parent.kind === 'label');
     if (!braces && !labelled) return { span, indent: own, before: fresh ? own : '', after: '', edits: [] };
     const indent = own + style.unit;
     return { span, indent, before: `${fresh ? own : ''}{\n${indent}`, after: `\n${own}}`, edits: [] };
