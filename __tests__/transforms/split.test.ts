@@ -92,3 +92,34 @@ describe('gains', () => {
     expect(roles.estimate?.speedup).toBeLessThanOrEqual(0.95);
   });
 });
+
+describe('arms that no visible launch takes', () => {
+  const skipped = (condition: string, host: string): string | null => {
+    const outcome = only(`${kernel(condition)}void run(float *x, float *y, int n, bool flag) {\n    ${host}\n}\n`, { evenIfItLoses: false });
+    return outcome.status === 'skipped' ? outcome.reason ?? '' : null;
+  };
+  test.each([
+    ['n == 0', 'for (int j = 1; j < 9; j++) k<<<4, 64>>>(x, y, j, flag);', 'first'],
+    ['n > 0 && n != 0', 'for (int j = 1; j < 9; ++j) { k<<<4, 64>>>(x, y, j, flag); }', 'second'],
+    ['n < 3 || flag', 'for (int j = 3; j < 9; j += 2) k<<<4, 64>>>(x, y, j, false);', 'first'],
+    ['flag', 'k<<<4, 64>>>(x, y, n, true); k<<<2, 64>>>(x, y, n, true);', 'second'],
+    ['!flag', 'k<<<4, 64>>>(x, y, n, true);', 'first'],
+    ['y == nullptr', 'k<<<4, 64>>>(x, nullptr, n, flag);', 'second'],
+    ['n >= 5', 'k<<<4, 64>>>(x, y, 4, flag); k<<<4, 64>>>(x, y, 2, flag);', 'first'],
+  ])('%s with %s', (condition, host, arm) => {
+    expect(skipped(condition, host)).toBe(`no visible launch takes the ${arm} arm`);
+  });
+
+  test.each([
+    ['n == 0', 'for (int j = 0; j < 9; j++) k<<<4, 64>>>(x, y, j, flag);'],
+    ['n == 0', 'for (int j = 1; j < 9; j++) { j -= 1; k<<<4, 64>>>(x, y, j, flag); }'],
+    ['n == 0', 'for (int j = 1; j < 9; j++) { int *p = &j; *p = 0; k<<<4, 64>>>(x, y, j, flag); }'],
+    ['n == 0', 'for (int j = 1; j < 9; j++) { unseen(j); k<<<4, 64>>>(x, y, j, flag); }'],
+    ['n == 0', 'for (unsigned j = 1; j < 9; j++) k<<<4, 64>>>(x, y, j, flag);'],
+    ['n == 4', 'for (int j = 1; j < 9; j++) k<<<4, 64>>>(x, y, j, flag);'],
+    ['flag', 'k<<<4, 64>>>(x, y, n, true); k<<<2, 64>>>(x, y, n, flag);'],
+    ['flag', 'k<<<4, 64>>>(x, y, n, true); k<<<2, 64>>>(x, y, n, false);'],
+  ])('%s with %s may be either', (condition, host) => {
+    expect(skipped(condition, host) ?? '').not.toContain('no visible launch');
+  });
+});

@@ -201,7 +201,7 @@ class Writer {
     if (exit !== undefined) {
       const arm = partOf(exit.stmt.then);
       const other: Part = { stmts: arm.stmts.slice(0, -1), block: arm.block };
-      const arms = [{ head: this.head(this.conditionText(exit.stmt.condition, false, false)), lines: this.listText(index, stop + 1, to + this.style.unit) }];
+      const arms = [{ head: this.head(this.conditionText(exit.stmt.condition, false, false)), lines: atTheTop(this.listText(index, stop + 1, to + this.style.unit)) }];
       pieces.push(to + chainText(this.style, to, isEmpty(other.stmts) ? arms : [...arms, { head: null, lines: this.partText(other, to + this.style.unit, arm.stmts.at(-1)) }]));
       return pieces.join('\n');
     }
@@ -318,7 +318,7 @@ class Writer {
       if (flag === undefined || frame === undefined) continue;
       const lines: string[] = [];
       for (let at = frame.index + 1; at < frame.list.length; at++) lines.push(...this.leading(frame, at, indent + style.unit), ...this.statement(frame, at, indent + style.unit, true));
-      pieces.push(indent + chainText(style, indent, [{ head: this.head(flag), lines: lines.join('\n') }]));
+      pieces.push(indent + chainText(style, indent, [{ head: this.head(flag), lines: atTheTop(lines.join('\n')) }]));
     }
     return pieces;
   }
@@ -333,7 +333,7 @@ class Writer {
     const hoisted = this.plan.hoisted.find((one) => one.stmt === stmt);
     if (hoisted === undefined) return [...before, to + this.copy(extentOf(this.source, stmt), to, [])];
     const assignments = this.assignments(hoisted.stmt);
-    return assignments === '' ? before : [...before, `${to}${assignments}${this.trailing(stmt)}`];
+    return assignments === '' ? before.filter((line) => line !== '') : [...before, `${to}${assignments}${this.trailing(stmt)}`];
   }
 
   private assignments(stmt: DeclareStmt): string {
@@ -345,13 +345,26 @@ class Writer {
     return unixNewlines(this.source.text.slice(stmt.span.end, extentOf(this.source, stmt).end));
   }
 
-  /** Comments between a statement and the one before it, each on a line of its own. */
+  /** Comments between a statement and the one before it, each on a line of its own, and the empty lines between them. */
   private leading(frame: Frame, index: number, to: string): string[] {
     const stmt = frame.list[index];
     if (stmt === undefined) return [];
     const previous = frame.list[index - 1];
     const start = previous !== undefined ? extentOf(this.source, previous).end : frame.block !== null ? frame.block.span.start + 1 : statementStart(stmt);
-    return commentsIn(this.source, { start, end: statementStart(stmt) }).map((comment) => to + unixNewlines(this.source.text.slice(comment.start, comment.end)).trimEnd());
+    const lines: string[] = [];
+    let at = start;
+    const emptyLines = (end: number): void => {
+      const newlines = this.source.text.slice(at, end).split('\n').length - 1;
+      if (previous !== undefined || lines.length > 0) lines.push(...Array.from({ length: Math.max(0, newlines - 1) }, () => ''));
+    };
+    for (const comment of commentsIn(this.source, { start, end: statementStart(stmt) })) {
+      emptyLines(comment.start);
+      const text = this.source.text.slice(comment.start, comment.end).trimEnd();
+      lines.push(to + unixNewlines(text));
+      at = comment.start + text.length;
+    }
+    emptyLines(statementStart(stmt));
+    return lines;
   }
 
   /** The statements of a part at another depth; of a block all that stands between its braces. Without `without`, the jump at its end. */
@@ -402,6 +415,11 @@ class Writer {
 }
 
 const TURNED: Readonly<Partial<Record<string, string>>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '==' };
+
+/** Empty lines that stood between two statements do not begin a block. */
+function atTheTop(lines: string): string {
+  return lines.replace(/^(?:[ \t]*\n)+/, '');
+}
 
 /** Without parentheses; macros are kept. */
 function unwrap(expr: Expr): Expr {

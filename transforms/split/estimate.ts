@@ -19,10 +19,12 @@ import type { FunctionFacts } from '../../src/analysis/facts.js';
 import { threadsOf } from '../../src/analysis/launch-facts.js';
 import type { FunctionDecl, Stmt, Type } from '../../src/syntax/tree.js';
 import { compiledLength } from '../lib/compiled-length.js';
+import { launchSites } from '../lib/launch-sites.js';
 import { launchSlots, memorySlots, passSlots, residentThreads, SECTOR, tailSlots, threadsInFlight } from '../lib/machine.js';
 import { activeShare, percentOf } from '../lib/stated-share.js';
 import { movedBytes, trafficOf } from '../lib/traffic.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
+import { onlyArm } from './decide.js';
 import type { SplitShape } from './legal.js';
 
 /** Registers of a kernel that hardly does anything. */
@@ -98,6 +100,8 @@ export function estimateSplit(context: TransformContext, shape: SplitShape): Est
     instructionsBefore: issued + test, instructionsAfter: issued, traffic: 0, provider: facts.cost(stmt).provider,
     breakEven: `${kept}; it pays where that is fewer than the about ${needed} that keep memory busy, and the ${inside === null ? 'light population' : 'interior'} takes a good part of the time (${percentOf(light.share)} of the threads, ${first.origin})`,
   };
+  const only = condition.kind === 'choice' ? onlyArm(facts, stmt.condition, launchSites(context).sites) : null;
+  if (only !== null) return { ...base, speedup: 1, low: 1, pays: false, reason: `no visible launch takes the ${only === 'then' ? 'second' : 'first'} arm` };
   if (speedup < WORTH) {
     const enough = crowded >= Math.min(alone, needed);
     const why = enough ? `both arms fit the multiprocessor together: ${crowded === alone ? `${crowded} threads` : `${kept}, and about ${needed} keep it busy`}` : `${kept}, which shows little in the whole`;
