@@ -3,12 +3,13 @@
  * data only, no lane waits for another one inside, what is done depends on the item and not on the thread, and the order in which items
  * run cannot be told from the result.
  */
+import { createAnalysis } from '../../src/analysis/analyse.js';
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { placeOfAccess } from '../../src/analysis/effects-tables.js';
-import type { Effects, FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
+import type { Analysis, Effects, FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
 import { builtin } from '../../src/cuda/builtins.js';
-import { strip, type CallExpr, type Decl, type Expr, type FunctionDecl, type Stmt } from '../../src/syntax/tree.js';
+import { strip, type CallExpr, type Decl, type Expr, type FunctionDecl, type Program, type Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from '../lib/equality.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -37,7 +38,19 @@ export function predicateFromData(context: TransformContext, region: Region): Ob
   if (!verdict.sources.data) return refuted(id, line, `${what} depends on the number of the thread alone: active lanes stand side by side as it is, or peel and split know them beforehand`);
   const impure = impurity(context.facts.effects(region.predicate));
   if (impure !== null) return refuted(id, line, `${what} ${impure}: the vote would come between it and what follows`, 'evaluate it into a variable in front of the branch');
+  if (onlyByARace(context, region)) return unknown(id, line, `lanes differ in ${what} only if something writes meanwhile what it reads at one address: most likely all agree`, 'declare the pointers __restrict__, or say // divmod: noalias');
   return proved(id, line, `lanes differ in ${what}, which rests on loaded values`);
+}
+
+const trusting = new WeakMap<Program, Analysis>();
+
+/** All lanes agree if every load from one address gives one value: what differs is what a race, or two names for one memory, would make. */
+function onlyByARace({ facts }: TransformContext, region: Region): boolean {
+  let analysis = trusting.get(facts.program);
+  if (analysis === undefined) trusting.set(facts.program, analysis = createAnalysis(facts.program, { trustSharedLoads: true }));
+  const { function: fn } = facts;
+  const verdict = (fn.qualifiers.global ? analysis.kernel(fn) : analysis.everyCall(fn)).scope(region.predicate);
+  return verdict.known && verdict.value !== 'lane';
 }
 
 function impurity(effects: Effects): string | null {
@@ -189,7 +202,38 @@ export function orderFree(context: TransformContext, region: Region): Obligation
     if (call.type.kind !== 'int') floating ??= call;
   }
   if (floating !== null) return assumed(id, 'reassociate', lineOf(context, floating), `${excerpt(unit.source, floating)} adds in the order in which items come, as it did in the order of threads`);
+  const meeting = meetingOfItems(context, region, effects);
+  if (meeting !== null) return assumed(id, 'race-free', meeting.line, meeting.text);
   return proved(id, line, effects.atomics.length === 0 ? 'items do nothing whose order shows' : 'the atomics of the items give the same in any order');
+}
+
+/** Two items may touch one element, and one of them writes it: then the threads of the kernel as written raced for it too. */
+function meetingOfItems(context: TransformContext, region: Region, effects: Effects): { readonly line: number; readonly text: string } | null {
+  const { facts, unit } = context;
+  const accesses = effects.accesses.filter((access) => reachesOthers(access) && !(access.base !== null && isInside(access.base, region.heavy.stmts)));
+  for (const write of accesses) {
+    if (write.kind !== 'write') continue;
+    if (!isOwnElement(facts, write)) return { line: lineOf(context, write.node), text: `several items may write one element by ${excerpt(unit.source, write.node)}; if so, threads raced for it before` };
+    for (const other of accesses) {
+      if (other === write || other.base !== write.base || !facts.mayAlias(write, other) || otherFields(write, other) || sameElement(facts, write, other)) continue;
+      return { line: lineOf(context, write.node), text: `${excerpt(unit.source, write.node)} of one item and ${excerpt(unit.source, other.node)} of another may be one element; if so, threads raced for it before` };
+    }
+  }
+  return null;
+}
+
+/** A subscript that no two threads of a block share: the thread's number, and what the block agrees on. */
+function isOwnElement(facts: FunctionFacts, access: MemoryAccess): boolean {
+  const element = access.through === null ? elementOf(access.node) : null;
+  if (element?.kind !== 'index') return false;
+  const form = facts.affine(element.index);
+  const base = facts.scope(element.base);
+  if (form === null || !base.known || base.value === 'lane' || base.value === 'warp') return false;
+  const varying = form.terms.filter((term) => !term.atoms.every((atom) => atom.scope !== 'lane' && atom.scope !== 'warp'));
+  const [only] = varying;
+  if (only === undefined || varying.length !== 1 || only.atoms.length !== 1 || only.coefficient === 0n) return false;
+  const coordinate = only.atoms[0] === undefined ? null : strip(only.atoms[0].expr);
+  return coordinate?.kind === 'coordinate' && coordinate.base === 'threadIdx' && coordinate.axis === 'x' && facts.block.oneDimensional;
 }
 
 function resultTaken(facts: FunctionFacts, call: CallExpr): boolean {

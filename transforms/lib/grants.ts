@@ -12,6 +12,7 @@ export const GRANTS: readonly Grant[] = [
   { name: 'index-range', default: true, summary: 'indices made of block and thread numbers do not wrap around in their integer type' },
   { name: 'positive-constants', default: true, summary: 'macros and template parameters that other builds may set otherwise are counts, from 1 to 32767, as they are here' },
   { name: 'arithmetic-types', default: true, summary: 'types that no loaded file declares are numbers: their operators have no effects' },
+  { name: 'race-free', default: true, summary: 'no two threads write one element, or one writes what another reads, between two barriers: what they race for may come out otherwise' },
   { name: 'exclusive-memory', default: false, summary: 'no other block writes global memory that is read meanwhile' },
   { name: 'noalias', default: false, summary: 'pointers of one address space with different names do not overlap' },
   { name: 'approximate', default: false, summary: 'results may differ in the last bits (reciprocals, reciprocal square roots)' },
