@@ -12,6 +12,7 @@
  */
 import type { Span } from '../../src/source/types.js';
 import { strip, type DeclareStmt, type Expr, type Stmt } from '../../src/syntax/tree.js';
+import { behindBrace, lostComments } from '../lib/lost-comments.js';
 import { placeOf } from '../lib/place.js';
 import {
   blockText, chainText, commentsIn, copyText, extentOf, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
@@ -41,7 +42,9 @@ export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   if (frame === undefined || firstStmt === undefined || lastStmt === undefined) throw new Error('internal: a region without statements');
   const place = placeOf(context, firstStmt, frame.owner !== null && frame.owner.kind === 'switch');
   const span: Span = { start: place.span.start, end: Math.max(place.span.end, extentOf(source, lastStmt).end) };
-  const text = new Writer(context, plan, place.indent).text();
+  const draft = new Writer(context, plan, place.indent).text();
+  const lost = lostComments(source, span, draft);
+  const text = lost.length === 0 ? draft : new Writer(context, plan, place.indent, lost).text();
   const body = text.startsWith(place.indent) ? text.slice(place.indent.length) : text;
   return {
     edits: [...place.edits, { file: source.realPath, span, text: place.before + body + place.after }],
@@ -54,7 +57,7 @@ class Writer {
   private readonly names: Names;
   private readonly source;
 
-  constructor(private readonly context: TransformContext, private readonly plan: BlockPlan, private readonly indent: string) {
+  constructor(private readonly context: TransformContext, private readonly plan: BlockPlan, private readonly indent: string, private readonly lost: readonly string[] = []) {
     this.source = context.unit.source;
     this.style = styleOf(this.source, context.facts.function);
     this.names = this.chooseNames();
@@ -236,7 +239,7 @@ class Writer {
     const { plan, names, style } = this;
     const { region } = plan;
     const value = this.conditionText(region.predicate, region.holds, false);
-    const lines = [plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
+    const lines = [...this.lost.map((comment) => to + comment), plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
     if (region.light !== null) {
       lines.push(to + chainText(style, to, [{ head: this.head(`!${names.active}`), lines: this.partText(region.light, to + style.unit, region.light.block === null ? undefined : region.jump ?? undefined) }]));
     }
@@ -380,6 +383,14 @@ class Writer {
       end = without === undefined ? part.block.span.end - 1 : without.span.start;
       // A comment behind the brace belongs to the head.
       while (start < end && /\s/.test(text[start] ?? '')) start++;
+      const head = behindBrace(this.source, part.block.span.start, start);
+      if (head !== null && head.end < end) {
+        let rest = head.end;
+        while (rest < end && /\s/.test(text[rest] ?? '')) rest++;
+        while (end > rest && /\s/.test(text[end - 1] ?? '')) end--;
+        const comment = to + this.copy(head, to, []);
+        return rest < end ? `${comment}\n${to}${this.copy({ start: rest, end }, to, replacements)}` : comment;
+      }
       while (end > start && /\s/.test(text[end - 1] ?? '')) end--;
     } else if (part === this.plan.region.heavy || part === this.plan.region.light) {
       start = this.restStart(first, start);

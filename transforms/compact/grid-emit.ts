@@ -14,8 +14,9 @@ import type { Stmt } from '../../src/syntax/tree.js';
 import { writePlanText } from '../lib/launch-edits.js';
 import { parameterList } from '../lib/launch-follow.js';
 import { fileTokens } from '../lib/launch-mentions.js';
+import { behindBrace } from '../lib/lost-comments.js';
 import { launchSites } from '../lib/launch-sites.js';
-import { blockText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, wholeLines, type Replacement, type Style } from '../lib/text.js';
+import { blockText, commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, wholeLines, type Replacement, type Style } from '../lib/text.js';
 import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { isIndexVariable, rewriteCoordinates } from './grid-index.js';
 import type { GridPlan } from './grid-legal.js';
@@ -343,21 +344,31 @@ function itemLines(context: TransformContext, plan: GridPlan, style: KernelStyle
   const outer = new Set([...slice.statements, ...shape.tail.flat()].flatMap(declaredNames).concat(slice.carried.map(({ decl }) => decl.name), given === null ? [] : facts.function.parameters.map((parameter) => parameter.name)));
   const braces = shape.heavy.flatMap(declaredNames).some((name) => outer.has(name));
   if (braces) lines.push(`${indent}{`);
-  const span = heavySpan(context, plan);
-  put(span, braces ? indent + style.unit : indent);
+  for (const span of heavySpans(context, plan)) put(span, braces ? indent + style.unit : indent);
   if (braces) lines.push(`${indent}}`);
   for (const group of shape.tail) put(listSpan(context, group), indent);
   return lines;
 }
 
-/** The heavy statements with the comments before the first of them in the arm. */
-function heavySpan(context: TransformContext, { shape }: GridPlan): Span {
+/** The heavy statements with the comments around them in the arm; one behind its brace stands on a line of its own. */
+function heavySpans(context: TransformContext, { shape }: GridPlan): readonly Span[] {
   const { source } = context.unit;
   const span = listSpan(context, shape.heavy);
-  if (shape.arm === null || shape.arm.kind !== 'compound') return span;
-  const between = source.text.slice(shape.arm.span.start + 1, span.start);
-  const lead = between.length - between.trimStart().length;
-  return between.trim() === '' || !between.startsWith('\n') && !between.startsWith('\r\n') ? span : { start: shape.arm.span.start + 1 + lead, end: span.end };
+  if (shape.arm === null || shape.arm.kind !== 'compound') return [span];
+  const open = shape.arm.span.start + 1;
+  const close = shape.arm.span.end - 1;
+  const onlyComments = (from: number, to: number): boolean => without(source.text, { start: from, end: to }, commentsIn(source, { start: from, end: to })).trim() === '';
+  let start = span.start;
+  if (onlyComments(open, span.start)) {
+    start = open;
+    while (start < span.start && /\s/.test(source.text[start] ?? '')) start++;
+  }
+  const end = onlyComments(span.end, close) ? span.end + source.text.slice(span.end, close).trimEnd().length : span.end;
+  const head = behindBrace(source, open, start);
+  if (head === null || head.end > span.start) return [{ start, end }];
+  let rest = head.end;
+  while (rest < span.start && /\s/.test(source.text[rest] ?? '')) rest++;
+  return [head, { start: rest, end }];
 }
 
 function listSpan(context: TransformContext, list: readonly Stmt[]): Span {

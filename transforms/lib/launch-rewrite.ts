@@ -14,6 +14,7 @@ import { sameType } from './equality.js';
 import { errorCheck } from './launch-checks.js';
 import { fileTokens, spelledIn } from './launch-mentions.js';
 import { exchangeNames, hostTexts, isArithmetic, isBareName, isPlain, isRepeatable, namesIn } from './launch-names.js';
+import { lostComments } from './lost-comments.js';
 import { changes, diesWith } from './launch-order.js';
 import { hostPass } from './launch-passes.js';
 import type { KernelSites, LaunchSite, Obstacle } from './launch-sites.js';
@@ -101,7 +102,8 @@ export class SiteWriter {
 
   edits(): readonly Edit[] {
     const { unit, statement, parent } = this.site;
-    const lines = [...this.#locals, ...this.#lines];
+    const written = [...this.#locals, ...this.#lines];
+    const lines = [...lostComments(unit.source, statement.span, written.join('\n')), ...written];
     const [only] = lines;
     // One launch in the place of one: nothing around it changes.
     if (lines.length === 1 && only !== undefined && !only.includes('\n')) return [{ file: unit.source.realPath, span: statement.span, text: only }];
