@@ -9,7 +9,8 @@ import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr, IntType, RefExpr, Type } from '../../src/syntax/tree.js';
 import { arithmeticType } from '../../src/syntax/types.js';
 import type { Axis } from './condition.js';
-import { hostText, soleValue, Stop, type HostText, type NotOnHost } from './host-text.js';
+import { provenanceOf } from '../lib/guards/named-constants.js';
+import { hostText, openMacro, soleValue, Stop, type HostText, type NotOnHost } from './host-text.js';
 
 /** A value of the launch: text for the host, with the C++ type that it has there. */
 export interface HostTerm {
@@ -55,6 +56,8 @@ export class FormReader {
   constructor(private readonly facts: FunctionFacts) {}
 
   read(expr: Expr, depth = 0): CoordinateForm {
+    const macro = openMacro(this.facts, expr);
+    if (macro !== null) throw new Stop({ sort: 'unknown', why: `another build may give ${macro} another value than the host's text would hold`, expr });
     const e = strip(expr);
     const known = this.#ofLaunch(e);
     if (known !== null) return known;
@@ -86,7 +89,7 @@ export class FormReader {
         }
         if (e.op === '*') return this.#product(e, depth);
         if (e.op === '<<') {
-          const by = this.facts.constant(e.right);
+          const by = this.#constant(e.right);
           if (by === null || by < 0n || by > 20n) break;
           return this.#scaled(this.#converted(this.read(e.left, depth), intOf(e.type, e)), 1n << by, e);
         }
@@ -102,7 +105,7 @@ export class FormReader {
   /** A whole expression that the host can compute; null if it cannot. */
   #ofLaunch(e: Expr): CoordinateForm | null {
     const nothing = { axis: null, plain: 0n, perThread: 0n, thread: 0n };
-    const constant = this.facts.constant(e);
+    const constant = this.#constant(e);
     if (constant !== null && e.type.kind === 'int') return { ...nothing, constant, terms: [], type: e.type };
     const rendered = hostText(this.facts, e, { templates: true });
     if ('problem' in rendered) return null;
@@ -110,16 +113,23 @@ export class FormReader {
     return { ...nothing, constant: 0n, terms: [{ coefficient: 1n, host: rendered.host, type, leaf: e.kind === 'ref' || e.kind === 'member' || e.kind === 'coordinate' }], type };
   }
 
+  /** A value that all builds and instantiations give. */
+  #constant(e: Expr): bigint | null {
+    return provenanceOf(e, this.facts.unit, this.facts.program) === 'open' ? null : this.facts.constant(e);
+  }
+
   #product(e: Extract<Expr, { kind: 'binary' }>, depth: number): CoordinateForm {
     const type = intOf(e.type, e);
     for (const [one, other] of [[e.left, e.right], [e.right, e.left]] as const) {
       const size = this.#blockSize(other);
-      const factor = this.facts.constant(other);
-      if (size === null && factor === null) continue;
+      const factor = this.#constant(other);
+      // Each launch says what its template arguments are: one that is its block's size is written as that.
+      const meant = factor ?? (isTemplateParameter(other) ? this.facts.constant(other) : null);
+      if (size === null && meant === null) continue;
       const form = this.#converted(this.read(one, depth), type);
       // Blocks that are counted from another one are what is left of a division that was made before.
       const whole = form.perThread === 0n && form.thread === 0n && form.constant === 0n && form.terms.length === 0;
-      if (whole && form.axis !== null && (size === null ? factor === this.#sizeOfLaunches(form.axis) : size === form.axis)) return { ...form, plain: 0n, perThread: form.plain, type };
+      if (whole && form.axis !== null && (size === null ? meant === this.#sizeOfLaunches(form.axis) : size === form.axis)) return { ...form, plain: 0n, perThread: form.plain, type };
       if (factor !== null) return this.#scaled(form, factor, e);
     }
     throw new Stop({ sort: 'edge', why: 'a number of the block is multiplied with neither a constant nor blockDim', expr: e });
@@ -181,6 +191,11 @@ export class FormReader {
     };
     return [seen(a), seen(b), common];
   }
+}
+
+function isTemplateParameter(expr: Expr): boolean {
+  const e = strip(expr);
+  return e.kind === 'ref' && e.decl?.kind === 'template-parameter';
 }
 
 /** What a variable holds at one use, if one definition alone reaches it. */

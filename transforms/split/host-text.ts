@@ -8,6 +8,7 @@ import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
 import { arithmeticType, promote } from '../../src/syntax/types.js';
+import { provenanceOf } from '../lib/guards/named-constants.js';
 
 export interface HostText {
   readonly text: string;
@@ -41,6 +42,13 @@ export function hostText(facts: FunctionFacts, expr: Expr, options: HostOptions 
     if (error instanceof Stop) return { problem: error.problem };
     throw error;
   }
+}
+
+/** The macro in front of an expression whose value another build may set otherwise; null if there is none. */
+export function openMacro(facts: FunctionFacts, expr: Expr): string | null {
+  let at = expr;
+  while (at.kind === 'paren') at = at.inner;
+  return at.kind === 'macro' && provenanceOf(at, facts.unit, facts.program) === 'open' ? at.name : null;
 }
 
 /** The one value that a local variable ever has, if its initialiser is all that sets it. */
@@ -95,7 +103,11 @@ class Writer {
         if (typeof expr.value === 'string') throw stop('unknown', 'it is a string');
         return number(literal(expr.value, expr.type));
       case 'paren': return this.write(expr.inner, depth);
-      case 'macro': return this.write(expr.expanded, depth);
+      case 'macro': {
+        const open = openMacro(this.facts, expr);
+        if (open !== null) throw stop('unknown', `another build may give ${open} another value than the host's text would hold`);
+        return this.write(expr.expanded, depth);
+      }
       case 'ref': return this.#ref(expr, depth);
       case 'coordinate':
         if (expr.base === 'threadIdx') throw stop('thread', 'it differs between the threads of a block');
@@ -161,7 +173,8 @@ class Writer {
       if (decl.type.kind === 'enum') return { text: `(${arithmeticName(decl.type.decl.underlying) ?? 'int'})${decl.name}`, level: PREFIX };
       return { text: decl.name, level: PRIMARY };
     }
-    const constant = this.facts.constant(expr);
+    // Another build or instantiation may give it another value than the host's text would hold.
+    const constant = provenanceOf(expr, this.facts.unit, this.facts.program) === 'open' ? null : this.facts.constant(expr);
     if (constant !== null) return number(literal(constant, expr.type));
     if (decl.kind !== 'variable') throw stop('unknown', `${expr.name} is no value`);
     if (decl.space !== 'local' || decl.storage !== 'automatic') throw stop('data', `${expr.name} is memory of the device`);
@@ -200,7 +213,7 @@ class Writer {
         return { text: `${converted(left, expr.left, common, stop)} ${expr.op} ${converted(right, expr.right, common, stop)}`, level };
       }
       case '/': case '%': {
-        const divisor = this.facts.constant(expr.right);
+        const divisor = provenanceOf(expr.right, this.facts.unit, this.facts.program) === 'open' ? null : this.facts.constant(expr.right);
         if (divisor === null || divisor === 0n || expr.type.kind !== 'int') throw stop('arithmetic', 'on the host a division by zero would end the program');
         return { text: `${left} ${expr.op} ${right}`, level };
       }
