@@ -108,8 +108,12 @@ class Writer {
 
   // ---------------------------------------------------------------------------------------------------- declarations
 
-  private get warps(): number {
-    return Math.ceil(this.plan.capacity / 32);
+  private get capacity(): string {
+    return this.plan.capacityName ?? `${this.plan.capacity}`;
+  }
+
+  private get warps(): string {
+    return this.plan.capacityName === null ? `${Math.ceil(this.plan.capacity / 32)}` : `(${this.plan.capacityName} + 31) / 32`;
   }
 
   private declarations(): string[] {
@@ -117,9 +121,9 @@ class Writer {
     const lines: string[] = [];
     for (const travel of plan.values.travels) {
       const queue = names.queues.get(travel.decl.name);
-      if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${this.declared(travel.type, queue)}[${plan.capacity}];`);
+      if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${this.declared(travel.type, queue)}[${this.capacity}];`);
     }
-    for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${plan.capacity}];`);
+    for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${this.capacity}];`);
     lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
     lines.push(`${indent}const unsigned int ${names.thread} = ${this.linearThread()};`);
     for (const { stmt, types } of plan.hoisted) for (const variable of stmt.variables) lines.push(`${indent}${this.declared(types.get(variable) ?? '', variable.name)};`);

@@ -10,6 +10,7 @@ import type { TransformContext } from '../lib/types.js';
 import { behind, gatesOf, isInside, isLoop, walkAll, type Frame, type Gate, type Region } from './region.js';
 import { meetsAfterwards, surroundings } from './region-checks.js';
 import { isPrivate, valuesOf, type Travel, type Values } from './region-values.js';
+import { namedCapacity } from './named-capacity.js';
 import { sizeOf, spelledType } from './region-types.js';
 
 export const MAX_SHARED = 48 * 1024;
@@ -44,6 +45,8 @@ export interface BlockPlan {
   readonly barrierAfter: boolean;
   /** Threads a block may have at most. */
   readonly capacity: number;
+  /** The same in the source's own words, if it has any. */
+  readonly capacityName: string | null;
 }
 
 export function planBlock(context: TransformContext, region: Region): BlockPlan {
@@ -81,7 +84,9 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged);
   const results = values.travels.some((travel) => travel.result);
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
-  return { region, base, gates, first, end, kept, values, hoisted, stuck, flagged, loops, barrierAfter, capacity: facts.block.maxThreads };
+  const asked = facts.block.origin === 'option' || facts.block.origin === 'annotation' || facts.block.origin === 'block-size';
+  const named = asked ? null : namedCapacity(context);
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null };
 }
 
 function keptText(context: TransformContext, partition: Partition): string {

@@ -190,9 +190,10 @@ function followsOutside(plan: BlockPlan): boolean {
 function queueCapacity(context: TransformContext, plan: BlockPlan, line: number): Obligation {
   const id = 'queue-capacity';
   const { block } = context.facts;
-  const launched = block.origin === 'launch' && block.alternatives.length > 0;
-  const origin = block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : launched ? 'the largest block launched' : 'no block has more';
-  return provedUnder(id, line, `at most ${plan.capacity} threads put one item each on a queue of ${plan.capacity} (${origin})`, { under: [...block.under, ...(launched && !isInternal(context.facts.function) ? ['no other launches'] : [])] });
+  const launched = plan.capacityName !== null || (block.origin === 'launch' && block.alternatives.length > 0);
+  const queue = plan.capacityName === null ? `${plan.capacity}` : `${plan.capacityName}`;
+  const origin = plan.capacityName !== null ? `the block of every launch; ${plan.capacity} in this build` : block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : launched ? 'the largest block launched' : 'no block has more';
+  return provedUnder(id, line, `at most ${queue} threads put one item each on a queue of ${queue} (${origin})`, { under: [...block.under, ...(launched && !isInternal(context.facts.function) ? ['no other launches'] : [])] });
 }
 
 function budget(context: TransformContext, plan: BlockPlan, line: number): Obligation {

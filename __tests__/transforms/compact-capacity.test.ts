@@ -1,0 +1,52 @@
+/** How long the queues of compact:block are: in the source's own words where every launch is. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { compact } from '../../transforms/compact.js';
+import { applyAll } from '../helpers/transform.js';
+
+beforeAll(async () => { await initParser(); });
+
+const KERNEL = `__global__ void k(const float *x, float *y, int n) {
+    int i = (blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    float v = x[i];
+    if (v > 0.5f) {
+        for (int j = 0; j < 40; ++j) v = v * 0.5f + sqrtf(fabsf(v) + 1.0f);
+        y[i] = v;
+    }
+}
+`;
+
+function lengths(head: string, launches: string, behind = ''): readonly string[] {
+  const { text } = applyAll(compact, `${head}${KERNEL}${behind}void f(const float *x, float *y, int n) { ${launches} }\n`);
+  return [/queue_v\[([^\]]*)\]/.exec(text)?.[1] ?? '', /activeInWarp\[([^\]]*)\]/.exec(text)?.[1] ?? ''];
+}
+
+describe('the length of a queue', () => {
+  test.each([
+    ['a macro', '#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n);', 'BLK'],
+    ['a macro that a build may replace', '#ifndef BLK\n#define BLK 256\n#endif\n', 'k<<<n, BLK>>>(x, y, n);', 'BLK'],
+    ['through variables', '#define BLK 256\n', 'int threads = BLK; dim3 block(BLK); k<<<n, threads>>>(x, y, n); k<<<n, block>>>(x, y, n);', 'BLK'],
+    ['two sides', '#define BX 32\n#define BY (4)\n', 'k<<<n, dim3(BX, BY)>>>(x, y, n);', 'BX * BY'],
+  ])('is spelled: %s', (_name, head, launches, name) => {
+    expect(lengths(head, launches)).toEqual([name, `(${name} + 31) / 32`]);
+  });
+
+  test.each([
+    ['no macro', '', 'k<<<n, 256>>>(x, y, n);', '256'],
+    ['two names', '#define BLK 256\n#define TPB 128\n', 'k<<<n, BLK>>>(x, y, n); k<<<n, TPB>>>(x, y, n);', '256'],
+    ['a name and a number', '#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n); k<<<n, 512>>>(x, y, n);', '512'],
+    ['a sum without parentheses', '#define BLK 128 + 128\n', 'k<<<n, BLK>>>(x, y, n);', '256'],
+    ['a variable that is written again', '#define BLK 256\n', 'int threads = BLK; if (n > 4) threads = 64; k<<<n, threads>>>(x, y, n);', '256'],
+  ])('is a number: %s', (_name, head, launches, number) => {
+    expect(lengths(head, launches)).toEqual([number, `${Number(number) / 32}`]);
+  });
+
+  test('is a number where the macro stands below the kernel, or is undone', () => {
+    expect(lengths('', 'k<<<n, BLK>>>(x, y, n);', '#define BLK 256\n')).toEqual(['256', '8']);
+    expect(lengths('#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n);', '#undef BLK\n#define BLK 512\n')[0]).toBe('1024');
+  });
+
+  test('is that of any block where a launch is not understood', () => {
+    expect(lengths('#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n); go(k, x, y);', 'template <class F> void go(F f, const float *x, float *y) { f<<<1, 512>>>(x, y, 1); }\n')).toEqual(['1024', '32']);
+  });
+});
