@@ -227,7 +227,7 @@ function sharedInUse(context: TransformContext): { readonly known: boolean; read
   if (facts.function.body !== null) visit(facts.function.body);
   for (const { callees } of facts.calls) for (const callee of callees) if (callee.body !== null) visit(callee.body);
   if (dynamic) {
-    if (facts.launches.length === 0) what ??= 'the dynamic array';
+    if (facts.launches.length === 0 || !facts.program.allLaunchesVisible(facts.function)) what ??= 'the dynamic array';
     let most = 0;
     for (const launch of facts.launches) {
       const size = launch.sharedBytes === null ? 0n : facts.constant(launch.sharedBytes);

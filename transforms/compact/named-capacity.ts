@@ -73,7 +73,7 @@ function macroSide({ unit, facts }: TransformContext, side: Expr, program: Progr
   if (expr.kind !== 'macro') return null;
   const { definition, name } = expr;
   const { function: kernel } = facts;
-  if (definition.parameters !== null || definition.ambiguous || definition.file !== kernel.file || definition.line >= unit.source.line(kernel.headSpan.start)) return null;
+  if (definition.parameters !== null || definition.ambiguous || definition.replaceable === true || definition.file !== kernel.file || definition.line >= unit.source.line(kernel.headSpan.start)) return null;
   if (!/^(?:\w+|\([^()]*\))$/.test(definition.body)) return null;
   const undone = [...program.units.values()].some((one) => one.source.directives.some((directive) => directive.kind === 'undef' && directive.argument.trim() === name));
   const value = undone || expr.expanded.type.kind !== 'int' ? null : single(evaluate(expr.expanded, () => null));
