@@ -4,6 +4,7 @@
  */
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Unit } from '../../src/syntax/tree.js';
+import { worthItsLines } from './code-growth.js';
 import { editDisjoint, parsed, typesDeclared } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
 import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
@@ -32,8 +33,8 @@ export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context:
   const outcome = { transform: transform.name, site, obligations };
   if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
 
-  const estimate = transform.estimate(site, context);
   const change = transform.emit(site, context);
+  const estimate = worthItsLines(transform.estimate(site, context), change, context);
   const whole = [...obligations, checkedEdits(change, site)];
   if (!whole.every(holds)) return { ...outcome, obligations: whole, status: 'refused', estimate, change: null, reason: null };
   if (!estimate.pays && !evenIfItLoses) return { ...outcome, obligations: whole, status: 'skipped', estimate, change, reason: estimate.reason };
