@@ -3,11 +3,12 @@
  *
  * A step adds, subtracts, multiplies, divides or shifts the variable by something. If all steps go one way, the variable stays on one side
  * of where it starts. On the other side the condition of the loop holds it: in the body of a `for` whose only step stands in its head, the condition is
- * true; elsewhere it may be one step beyond. An unsigned counter that could step past the end of its type has the range of its type.
+ * true; elsewhere it may be one step beyond. A counter that could step past the end of its type has the range of its type, unless the step is
+ * computed in its own signed type, where that is undefined: `i += blockDim.x` adds as unsigned and goes on below zero.
  *
  * Not handled: two steps in one iteration, conditions other than a comparison of the counter itself, `!=`.
  */
-import { commonType, fits, maximum, minimum, type IntegerType } from '../cuda/integers.js';
+import { commonType, fits, maximum, minimum, promote, type IntegerType } from '../cuda/integers.js';
 import type { Expr, RefExpr, Stmt } from '../syntax/tree.js';
 import { strip } from './children.js';
 import type { Env } from './env.js';
@@ -87,6 +88,17 @@ function advance(value: bigint, step: StepWrite, rangeOf: (expr: Expr) => Range)
   }
 }
 
+/** The step is computed in the counter's own signed type; a narrower, an unsigned and a wider one are converted back, which is defined. */
+function overflowIsUndefined(step: StepWrite, type: IntegerType): boolean {
+  const own = promote(type);
+  if (!type.signed || own.bits !== type.bits) return false;
+  if (step.op === '<<' || step.op === '>>' || step.amount === null) return true;
+  const amount = integerType(step.amount.type);
+  if (amount === null) return false;
+  const common = commonType(own, amount);
+  return common.signed && common.bits === type.bits;
+}
+
 export function inductionRange(use: RefExpr, decl: Variable, type: IntegerType, base: Range, steps: readonly StepWrite[], env: Env, rangeOf: (expr: Expr) => Range): Range {
   const whole: Range = { low: type.signed ? -(1n << BigInt(type.bits - 1)) : 0n, high: (1n << BigInt(type.signed ? type.bits - 1 : type.bits)) - 1n };
   if (base.low === null || base.high === null) return whole;
@@ -101,8 +113,7 @@ export function inductionRange(use: RefExpr, decl: Variable, type: IntegerType, 
   }
   const inside = limitInBody(use, decl, direction, env, rangeOf);
   const beyond = limitAnywhere(decl, direction, steps, env, rangeOf);
-  // Without a limit a signed counter cannot pass the end of its type (undefined), an unsigned one can.
-  const safe = type.signed || (beyond !== null && fits(beyond, type));
+  const safe = steps.every((step) => overflowIsUndefined(step, type)) || (beyond !== null && fits(beyond, type));
   if (!safe) return whole;
   if (direction === 'up') {
     let high = beyond === null ? whole.high : beyond > base.high ? beyond : base.high;

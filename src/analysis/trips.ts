@@ -14,9 +14,9 @@ import type { Env } from './env.js';
 import type { Loop, Variable } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { limitsOf, stepOf, type Limit, type StepWrite } from './induction.js';
-import { evaluate, single, type Values } from './integer-values.js';
+import { evaluate, integerType, single, type Values } from './integer-values.js';
 import { argumentValues } from './launch-facts.js';
-import { rangeOf } from './ranges.js';
+import { convertRange, rangeOf } from './ranges.js';
 
 export interface Trips {
   readonly count: number;
@@ -137,7 +137,9 @@ function startOf(variable: Variable, loop: Loop, env: Env): Start | null {
   if (before.length !== 1 || only === undefined || only.value === null || (only.kind !== 'init' && only.kind !== 'assign')) return null;
   const constant = estimate(only.value, env);
   if (constant !== null) return { low: constant, high: constant };
-  const range = rangeOf(only.value, env);
+  const own = integerType(variable.type);
+  // `int i = n - 8` with an unsigned n may start below zero.
+  const range = own === null ? rangeOf(only.value, env) : convertRange(rangeOf(only.value, env), own);
   return range.low === null || range.high === null || range.high - range.low > 4096n ? null : { low: range.low, high: range.high };
 }
 

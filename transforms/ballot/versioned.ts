@@ -95,7 +95,7 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
     if (lost.size > 0) { kept = kept.filter((demand) => !lost.has(demand)); continue; }
     if (settled.tests.length === 0 || settled.tests.some((test) => lessThanZero(test) === null)) return problem;
     const plan: VersionedPlan = {
-      kind: 'versioned', loop, guards: kept.map((demand) => demand.guard), tests: settled.tests, assumed: settled.assumed, stated: [...reader.stated],
+      kind: 'versioned', loop, guards: kept.map((demand) => demand.guard), tests: settled.tests, assumed: settled.assumed || reader.leansOnIndexRange, stated: [...reader.stated],
       decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
       varies: settled.tests.some((test) => symbolsOf(test).some((sym) => differs(reader, sym))),
       dimensions: windowsOf(kept),

@@ -7,6 +7,7 @@
  */
 import type { Node } from '../../src/analysis/children.js';
 import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
+import { maximum } from '../../src/cuda/integers.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
 import { integerType, isThreadsOwn, Reader } from '../lib/guards/reading.js';
@@ -26,6 +27,8 @@ export interface Counter {
   readonly inHead: boolean;
   /** A signed counter with an unsigned step: beyond the end of its type it would go on below zero, and C++ defines that. */
   readonly mayWrapSilently: boolean;
+  /** It starts at least at zero, or moves as it does, only if sums of block and thread numbers do not wrap around. */
+  readonly assumed: boolean;
   /** Where the loop changes it. */
   readonly updates: readonly Expr[];
   /** Its value on entry, if the head of a `for` gives it. */
@@ -66,22 +69,22 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   // A variable of the body is made anew in every iteration, and the head cannot name it.
   if (loop.body.span.start <= variable.span.start && variable.span.end <= loop.body.span.end) return null;
   const head = headOf(loop, variable);
-  const stated = new Set<string>();
   const updates: Expr[] = [];
   let direction: 1 | -1 | 0 | null = null;
+  const granted: Granted = { used: false, stated: new Set() };
   for (const definition of facts.assignments(variable, loop)) {
     if (definition.kind === 'unknown') return null;
     if (definition.kind !== 'assignment' || definition.node === head.node) continue;
     updates.push(definition.node);
     // Halving and doubling strides are the business of reductions.
     if (scales(definition.node)) return null;
-    const one = movesBy(facts, loop, definition.node, variable, stated);
+    const one = movesBy(facts, loop, definition.node, variable, granted);
     direction = direction === null || direction === one ? one : 0;
   }
   if (direction === null) return null;
-  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head, stated));
+  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head, granted));
   return {
-    variable, direction, updates, stated: [...stated], start: head.value, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
+    variable, direction, updates, stated: [...granted.stated], start: head.value, assumed: granted.used, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
     inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
     nonNegative: startsAtZero,
     monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
@@ -91,7 +94,7 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
 function hasUnsignedStep(node: Expr, bits: number): boolean {
   if (node.kind !== 'assign') return false;
   const type = integerType(node.value.type);
-  return type === null || (!type.signed && type.bits >= bits);
+  return type === null || type.bits > bits || (!type.signed && type.bits === bits);
 }
 
 function scales(node: Expr): boolean {
@@ -120,11 +123,19 @@ function headOf(loop: PeelableLoop, variable: Variable): Head {
   return { value: null, node: null };
 }
 
+/** What the answers rest on. */
+interface Granted {
+  /** The grant `index-range` was needed. */
+  used: boolean;
+  /** What readings say of constants that another build may define otherwise. */
+  readonly stated: Set<string>;
+}
+
 /** Which way an update moves the variable: by at least nothing, in the programmer's integers. */
-function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variable, stated: Set<string>): 1 | -1 | 0 {
+function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variable, granted: Granted): 1 | -1 | 0 {
   if (node.kind === 'update') return node.op === '++' ? 1 : -1;
   if (node.kind !== 'assign') return 0;
-  const signed = (amount: Expr): 1 | 0 => (isNonNegative(facts, loop, amount, stated) ? 1 : 0);
+  const signed = (amount: Expr): 1 | 0 => (isNonNegative(facts, loop, amount, variable, granted) ? 1 : 0);
   if (node.op === '+') return signed(node.value);
   if (node.op === '-') return signed(node.value) === 1 ? -1 : 0;
   if (node.op !== null) return 0;
@@ -136,34 +147,43 @@ function movesBy(facts: FunctionFacts, loop: Loop, node: Expr, variable: Variabl
   return 0;
 }
 
-function isNonNegative(facts: FunctionFacts, loop: Loop, expr: Expr, stated: Set<string>): boolean {
+/**
+ * At least zero once it is in the variable's type: an unsigned number counts only if it is proved to fit, or is a sum of products of block and thread numbers
+ * (`int i = n - 8` starts below zero for a small unsigned n).
+ */
+function isNonNegative(facts: FunctionFacts, loop: Loop, expr: Expr, variable: Variable, granted: Granted): boolean {
+  const type = integerType(variable.type);
+  if (type === null) return false;
   // Ranges rest on the values that constants have here.
   const range = provenanceOf(expr, facts.unit, facts.program) === 'open' ? null : facts.range(expr);
-  if (range !== null && range.low !== null && range.low >= 0n) return true;
+  if (range !== null && range.low !== null && range.low >= 0n && range.high !== null && range.high <= maximum(type)) return true;
   const reader = new Reader(facts, loop, null, false);
   const reading = reader.read(expr);
-  const holds = reading !== null && reading.exact && interval(reading.poly).low >= 0n;
-  if (holds) for (const text of reader.stated) stated.add(text);
-  return holds;
+  if (reading === null) return false;
+  const exact = reading.exact && !reading.assumed && (reading.needs ?? []).length === 0 && interval(reading.poly).low >= 0n && interval(reading.poly).high <= maximum(type);
+  if (!exact && !reader.isSumOfCoordinates(reading.poly, type)) return false;
+  granted.used ||= !exact || reader.leansOnIndexRange;
+  for (const text of reader.stated) granted.stated.add(text);
+  return true;
 }
 
 /** Every value it can have on entry is at least zero: the head's, or else all that the function ever gives it. */
-function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, head: Head, stated: Set<string>): boolean {
-  if (head.value !== null) return isNonNegative(facts, loop, head.value, stated);
+function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, head: Head, granted: Granted): boolean {
+  if (head.value !== null) return isNonNegative(facts, loop, head.value, variable, granted);
   const { body } = facts.function;
   if (body === null || variable.kind === 'parameter') return false;
-  return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable, stated));
+  return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable, granted));
 }
 
-function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable, stated: Set<string>): boolean {
+function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable, granted: Granted): boolean {
   switch (definition.kind) {
     case 'parameter': case 'unknown': return false;
     // Without initialiser it has no value until it is assigned.
-    case 'declaration': return definition.decl.opaqueInit ? false : definition.decl.init === null || isNonNegative(facts, loop, definition.decl.init, stated);
+    case 'declaration': return definition.decl.opaqueInit ? false : definition.decl.init === null || isNonNegative(facts, loop, definition.decl.init, variable, granted);
     case 'assignment': {
       const { node } = definition;
-      if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value, stated);
-      return movesBy(facts, loop, node, variable, stated) === 1;
+      if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value, variable, granted);
+      return movesBy(facts, loop, node, variable, granted) === 1;
     }
     default: {
       const never: never = definition;

@@ -110,7 +110,7 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
     usable.push(result.claims);
   }
   if (usable.length === 0) return counter.inHead ? problem : null;
-  const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested, reader }, usable);
+  const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested, reader, leans: () => first.leansOnIndexRange || reader.leansOnIndexRange }, usable);
   // A guard that holds in every iteration is no boundary.
   return plan.kind === 'range' && plan.runs.every((run) => run.test === null) ? null : plan;
 }
@@ -183,6 +183,8 @@ interface Setting {
   readonly conjuncts: readonly Expr[];
   readonly tested: readonly Poly[];
   readonly reader: Reader;
+  /** Some range was taken for granted by a reader. */
+  readonly leans: () => boolean;
 }
 
 interface Choice { readonly item: GuardClaims; readonly claim: Claim; readonly when: 'early' | 'late' }
@@ -326,12 +328,12 @@ function until(claims: readonly Claim[], side: '<' | '>='): RunTest {
   return { side, changes: claims.map((claim) => claim.change), nearest: side === '>=' };
 }
 
-function impliesLoopTest({ conjuncts, tested, sym, counter }: Setting, early: readonly Claim[]): boolean {
+function impliesLoopTest({ conjuncts, tested, sym, counter, nonNegative }: Setting, early: readonly Claim[]): boolean {
   const [form] = tested;
   if (conjuncts.length !== 1 || form === undefined) return false;
-  // A bound is never below zero, so what is not below it is not either.
-  const atLeastZero = subtract(negate(symbol(sym)), constant(1n));
-  return early.some((claim) => (claim.side === '>=' ? counter.nonNegative || hasSignedBound(claim) : counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), atLeastZero] : [boundFact(claim, sym)]));
+  // Where the counter is at least zero wherever it is tested, so is a bound from below, and what is not below it is not either.
+  const atLeastZero = nonNegative ? [subtract(negate(symbol(sym)), constant(1n))] : [];
+  return early.some((claim) => (claim.side === '>=' ? counter.nonNegative || hasSignedBound(claim) : counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), ...atLeastZero] : [boundFact(claim, sym)]));
 }
 
 /** The bound comes out signed, so that a counter below zero compares as it should. */
@@ -409,7 +411,7 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const runs = idle || over ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
-    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently,
+    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently || counter.assumed || setting.leans(),
     ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under], stated: [...new Set([...setting.reader.stated, ...counter.stated])],
   };
 }

@@ -73,7 +73,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
       return {
         kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
         decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
-        assumed: chosen.assumed, constantTrips, under: [...reader.under], stated: [...reader.stated],
+        assumed: chosen.assumed || reader.leansOnIndexRange, constantTrips, under: [...reader.under], stated: [...reader.stated],
         uniformGuards: !kept.some((demand) => symbolsOf(demand.fact).some((sym) => sym.role === 'thread' || sym.role === 'own')),
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
       };

@@ -60,10 +60,10 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const same = written.find((other) => sameBound(other.test, test));
     if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
     // `k >= bound` stands for the loop's own `k >= 0` only if the bound is never below zero.
-    const leansOnZero = test.side === '>=' && !run.keepsLoopTest;
+    const leansOnZero = plan.nonNegative && test.side === '>=' && !run.keepsLoopTest;
     const inclusive = leansOnZero ? null : inclusiveBound(plan, test);
     if (inclusive !== null) { tests.push(`${plan.sym.text} ${test.side === '<' ? '<=' : '>'} ${inclusive}`); continue; }
-    const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, clamps(plan, test), declared);
+    const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, plan.nonNegative, declared);
     if (bound === null || !comparable(plan, run, bound.value)) return null;
     const value = leansOnZero ? bound.value : plain(plan, bound.value);
     const inline = value.kind === 'number' || value.kind === 'symbol';
@@ -89,10 +89,6 @@ function inclusiveBound(plan: RangePlan, { changes }: RunTest): string | null {
   const [sym, more] = symbolsOf(change.level);
   if (sym === undefined || more !== undefined || !sym.type.signed || !/^\w+$/.test(sym.text)) return null;
   return equal(change.level, add(symbol(sym), constant(1n))) ? sym.text : null;
-}
-
-function clamps(plan: RangePlan, test: RunTest): boolean {
-  return plan.nonNegative || test.side === '>=';
 }
 
 function sameBound(a: RunTest, b: RunTest): boolean {

@@ -11,6 +11,7 @@
  */
 import { commonType, fits, INT32, maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
 import { isStmt, walk } from '../../../src/analysis/children.js';
+import { convertRange } from '../../../src/analysis/ranges.js';
 import { lanesOfWarp } from '../../../src/analysis/platform.js';
 import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type Verdict } from '../../../src/analysis/facts.js';
 import { unreachable, type Decl, type Expr, type MacroExpr, type RefExpr } from '../../../src/syntax/tree.js';
@@ -20,7 +21,7 @@ import { mayBeUnset } from '../unset.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
 import { sumIn } from './bound.js';
-import { coordinate, exactly, holdsTruth, integerType, isCounted, isIndex, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
+import { coordinate, exactly, holdsTruth, integerType, isCoordinate, isCounted, isIndex, isSumOfCoordinates, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, isConstant, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
 export interface Unreadable {
@@ -36,6 +37,10 @@ export class Reader {
   failure: Unreadable | null = null;
   /** Assumptions under which the values that were written down are one in the block. */
   readonly under = new Set<string>();
+  /** True once a range was taken for granted that sums of block and thread numbers have only if they do not wrap around (grant `index-range`). */
+  leansOnIndexRange = false;
+  /** Keys of names that hold such sums. */
+  private readonly indices = new Set<string>();
   private readonly visible: ReadonlySet<Decl>;
   /** Not null while an initialiser from in front of the loop is read: what it names must not have changed since. */
   private since: Variable | null = null;
@@ -112,20 +117,24 @@ export class Reader {
   /** The value converted to `type`; widening a value that may have wrapped is read as if it had not, if it is made of coordinates. */
   convert(reading: Reading, type: IntegerType, node: Expr): Reading | null {
     let { exact, assumed } = reading;
+    let index = reading.index === true;
     const needs = [...reading.needs ?? []];
     if (type.bits > reading.type.bits && !exact) {
       // Only the far end is assumed away: below zero an unsigned number does wrap.
-      if (!isIndex(reading.poly) || (!reading.type.signed && interval(reading.poly).low < 0n)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
+      if (!index || (!reading.type.signed && interval(reading.poly).low < 0n)) return this.fail(node, 'it may wrap around before it is converted to a wider type', 'guard-exact');
       exact = true;
       // An unsigned sum with a counter in it must be shown to stay in its type where it is compared.
       if (!isCounted(reading.poly) || reading.type.signed) assumed = true;
       else needs.push({ poly: subtract(reading.poly, constant(maximum(reading.type) + 1n)), index: false });
     }
     if (type.bits < 32 || type.bits < reading.type.bits || (type.signed !== reading.type.signed && !(exact && type.signed && type.bits > reading.type.bits))) {
+      const before = exact;
       exact = exact && within(reading.poly, type);
+      // Signed values come through a wider or unsigned type unharmed at their far end; all else must be an index in the type itself.
+      index = !exact && ((reading.type.signed && !type.signed && type.bits >= reading.type.bits && (before || index)) || isIndex(reading.poly, type));
       if (type.bits < 32 && !exact) return this.fail(node, 'it may not fit the narrow type it is kept in', 'guard-exact');
     }
-    return { poly: reading.poly, type, exact, assumed, needs };
+    return { poly: reading.poly, type, exact, index, assumed, needs };
   }
 
   /** No coordinate stands behind the value: bounds are not written for the shape that today's launches have. */
@@ -158,7 +167,9 @@ export class Reader {
 
   /** Signed arithmetic does not overflow (the program would be undefined); unsigned arithmetic is exact if its range says so. */
   private settle(reading: Reading): Reading {
-    return { ...reading, exact: reading.exact && (reading.type.signed || within(reading.poly, reading.type)) };
+    if (reading.type.signed) return reading;
+    const exact = reading.exact && within(reading.poly, reading.type);
+    return { ...reading, exact, index: !exact && isIndex(reading.poly, reading.type) };
   }
 
   private binary(expr: Extract<Expr, { kind: 'binary' }>): Reading | null {
@@ -178,7 +189,7 @@ export class Reader {
     right = this.convert(right, type, expr.right);
     if (left === null || right === null) return null;
     const poly = expr.op === '+' ? add(left.poly, right.poly) : expr.op === '-' ? subtract(left.poly, right.poly) : multiply(left.poly, right.poly);
-    return this.settle({ poly, type, exact: left.exact && right.exact, assumed: left.assumed || right.assumed, needs: [...left.needs ?? [], ...right.needs ?? []] });
+    return this.settle({ poly, type, exact: left.exact && right.exact, index: (left.exact || left.index === true) && (right.exact || right.index === true), assumed: left.assumed || right.assumed, needs: [...left.needs ?? [], ...right.needs ?? []] });
   }
 
   /** `x / c`, `x >> c`, `x % c`, `x & c` of thread coordinates: a value of its own with a known extent. */
@@ -348,8 +359,16 @@ export class Reader {
     let [low, high] = decl.type.kind === 'bool' ? [0n, 1n] : [minimum(type), maximum(type)];
     // The counter of a loop around this one stays above its start.
     const counts = this.countsUpAround(decl);
+    const init = decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl) ? decl.init : null;
     const open = decl.kind === 'variable' && decl.init !== null && this.constants.provenance(decl.init) === 'open';
-    const range = decl.kind === 'variable' && decl.init !== null && this.isDefinedOnce(decl) ? (open ? this.rangeForAllBuilds(decl, decl.init) : this.facts.range(decl.init)) : counts && !open ? this.facts.range(use) : null;
+    const known = init === null ? null : open && decl.kind === 'variable' ? this.rangeForAllBuilds(decl, init) : this.facts.range(init);
+    // An unsigned difference may be anything once it is an int.
+    const range = init !== null ? (known === null ? null : convertRange(known, type)) : counts && !open ? this.facts.range(use) : null;
+    if (low < 0n && init !== null && decl.kind === 'variable' && (range?.low ?? -1n) < 0n && this.holdsIndex(decl, init, type)) {
+      low = 0n;
+      this.leansOnIndexRange = true;
+      this.indices.add(variableKey(decl));
+    }
     if (range !== null) {
       if (range.low !== null && range.low > low && range.low <= high) low = range.low;
       // Tests between the loop and the use may bound it from above, which is not known in front of the loop.
@@ -367,6 +386,24 @@ export class Reader {
     this.failure = failure;
     this.following.delete(decl);
     return reading === null || !reading.exact || reading.assumed || (reading.needs ?? []).length > 0 ? null : interval(reading.poly);
+  }
+
+  /** The variable starts as a sum of products of coordinates, or of names that do. */
+  private holdsIndex(decl: Variable, init: Expr, type: IntegerType): boolean {
+    if (this.following.has(decl)) return false;
+    const { failure, since } = this;
+    this.following.add(decl);
+    this.since = since ?? decl;
+    const value = this.read(init);
+    this.following.delete(decl);
+    this.since = since;
+    this.failure = failure;
+    return value !== null && this.isSumOfCoordinates(value.poly, type);
+  }
+
+  /** At least zero unless it wraps around in `type`, or in a type on the way there. */
+  isSumOfCoordinates(poly: Poly, type: IntegerType): boolean {
+    return isSumOfCoordinates(poly, type, (sym) => isCoordinate(sym) || this.indices.has(sym.key));
   }
 
   private countsUpAround(decl: Variable): boolean {
@@ -400,12 +437,16 @@ export class Reader {
     const common = bound === null ? null : this.convert(bound, commonType(type, bound.type), induction.bound);
     const first = start === null ? null : this.convert(start, type, induction.start);
     if (start === null || bound === null || first === null || !first.exact || common === null || !common.exact) return null;
+    if ((first.needs ?? []).length + (common.needs ?? []).length > 0) return null;
     const amount = this.isOpenStep(induction.step.amount) ? null : induction.step.constant ?? (induction.step.amount === null ? 1n : null);
-    const positive = amount !== null ? amount > 0n : this.growsBy(induction.step.amount);
+    const positive = amount !== null ? amount > 0n && fits(amount, type) : this.growsBy(induction.step.amount, type);
     const up = induction.step.sign === 1;
     if (!positive || up !== (induction.comparison === '<' || induction.comparison === '<=')) return null;
     // An unsigned counter must not step over the end of its type.
     if (!type.signed && !(amount === 1n && (induction.comparison === '<' || induction.comparison === '>'))) return null;
+    // A step in another type than the counter's goes on below zero where it passes the end, which is defined.
+    const stepType = induction.step.amount === null ? type : integerType(induction.step.amount.type);
+    if (first.assumed || common.assumed || (type.signed && (stepType === null || stepType.bits > type.bits || (!stepType.signed && stepType.bits === type.bits)))) this.leansOnIndexRange = true;
     const last = induction.comparison === '<' ? subtract(bound.poly, constant(1n)) : induction.comparison === '>' ? add(bound.poly, constant(1n)) : bound.poly;
     const [low, high] = up ? [start.poly, last] : [last, start.poly];
     const [lowest, highest] = [interval(low).low, interval(high).high];
@@ -419,10 +460,10 @@ export class Reader {
     return amount !== null && this.constants.provenance(amount) === 'open';
   }
 
-  private growsBy(amount: Expr | null): boolean {
+  private growsBy(amount: Expr | null, type: IntegerType): boolean {
     if (amount === null) return true;
     const reading = this.read(amount);
-    return reading !== null && reading.exact && interval(reading.poly).low > 0n;
+    return reading !== null && reading.exact && interval(reading.poly).low > 0n && within(reading.poly, type);
   }
 
   /** An expression that is one value in the block and may be written as it stands before the loop: no load, no call, no fault. */
@@ -544,4 +585,4 @@ export class Reader {
   }
 }
 
-export { integerType, isIndex, isThreadsOwn, variableKey, type Reading } from './values.js';
+export { integerType, isThreadsOwn, variableKey, type Reading } from './values.js';

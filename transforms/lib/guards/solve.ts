@@ -12,7 +12,7 @@ import { commonType, maximum, minimum, type IntegerType } from '../../../src/cud
 import type { Expr } from '../../../src/syntax/tree.js';
 import { add, constant, extreme, interval, linearIn, negate, subtract, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Comparison, ComparisonOperator } from './guards.js';
-import { isIndex, type Reader, type Reading } from './reading.js';
+import type { Reader, Reading } from './reading.js';
 import { isCounted } from './values.js';
 import type { Change } from './bound.js';
 
@@ -79,10 +79,10 @@ function endsOf(small: Reading, large: Reading, type: IntegerType): readonly End
   const ends: End[] = [];
   if (!small.exact && interval(small.poly).low < minimum(type)) {
     // Below zero an unsigned number does wrap around: that is never assumed away.
-    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && isIndex(small.poly), demandable: !type.signed });
+    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && small.index === true, demandable: !type.signed });
   }
   if (!large.exact && interval(large.poly).high > maximum(type)) {
-    ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: isIndex(large.poly) && (type.signed || !isCounted(large.poly)), demandable: false });
+    ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: large.index === true && (type.signed || !isCounted(large.poly)), demandable: false });
   }
   return ends;
 }

@@ -12,6 +12,8 @@ export interface Reading {
   readonly type: IntegerType;
   /** The C++ value is the polynomial's, not only equal to it modulo 2^bits. */
   readonly exact: boolean;
+  /** Not exact only because an index made of block and thread numbers might wrap around at its far end (see {@link isIndex}). */
+  readonly index?: boolean;
   /** True if it is read so only because index arithmetic does not wrap (grant `index-range`). */
   readonly assumed: boolean;
   /** It is read as exact, and is only while these are below zero. */
@@ -65,9 +67,24 @@ export function isThread(sym: Sym): boolean {
   return sym.role === 'thread';
 }
 
-/** Made of block and thread numbers, so that only a grid beyond what 32 bits count could make it wrap. */
-export function isIndex(poly: Poly): boolean {
-  return symbolsOf(poly).some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread');
+/** A block or thread number, or a size of the block or grid. */
+export function isCoordinate(sym: Sym): boolean {
+  return /^(?:threadIdx|blockIdx|blockDim|gridDim)\./.test(sym.key) || sym.role === 'thread';
+}
+
+/**
+ * A sum of products of block and thread numbers, so that only a grid beyond what the type counts could make it wrap. What is taken away from
+ * the sum must be proved to lie between 0 and the end of the type: a difference such as `threadIdx.x - R` is below zero as it is meant to be.
+ */
+export function isIndex(poly: Poly, type: IntegerType): boolean {
+  const numbered = poly.some(({ coefficient, symbols }) => coefficient > 0n && symbols.some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread'));
+  const away = poly.filter(({ coefficient }) => coefficient < 0n);
+  return numbered && away.every((term) => interval([term]).high <= 0n) && interval(away).low >= -maximum(type);
+}
+
+/** A sum of products that holds coordinates, and nothing that may be below zero or beyond the type by itself: at least zero unless it wraps around. */
+export function isSumOfCoordinates(poly: Poly, type: IntegerType, counts: (sym: Sym) => boolean = isCoordinate): boolean {
+  return symbolsOf(poly).some(counts) && poly.every(({ coefficient, symbols }) => coefficient > 0n && symbols.every((sym) => sym.low >= 0n && sym.high <= maximum(type)));
 }
 
 /** Holds the counter of a loop: how far it runs is not for a grant about block and thread numbers to say. */
