@@ -73,7 +73,7 @@ const ARGUMENTS = new Map([
 function verdictOf(kernel, after, plans) {
   const plan = plans.get(kernel.name);
   return verifyEquivalent(load(kernel.source).program, load(after).program, kernel.name, {
-    blocks: [[kernel.block.x, kernel.block.y, 1]], grids: [[kernel.grid, 1, 1]], sizes: [kernel.n, kernel.n + 1, 33, 0], seeds: [1, 2, 3, 4, 5], schedules: [0, 1],
+    blocks: [[kernel.block.x, kernel.block.y, kernel.block.z ?? 1]], grids: [kernel.sides ?? [kernel.grid, 1, 1]], sizes: [kernel.n, kernel.n + 1, 33, 0], seeds: [1, 2, 3, 4, 5], schedules: [0, 1],
     arguments: new Map([...ARGUMENTS, ['w', { kind: 'value', value: kernel.scalars.w }]]), budgetMs: 1500, ...(plan === undefined ? {} : { plan }),
   });
 }

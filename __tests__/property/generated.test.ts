@@ -51,4 +51,23 @@ describe('generated kernels', () => {
     }), { numRuns: 20 });
     process.stdout.write(`${transform.name}: ${edits} edits in generated kernels\n`);
   }, 300_000);
+
+  test('split keeps the result where an index space has edges', () => {
+    const split = transforms.find((transform) => transform.name === 'split');
+    if (split === undefined) throw new Error('no split');
+    let edits = 0;
+    fc.assert(fc.property(stream, (choices) => {
+      const kernel = kernelFrom(choices, 'border');
+      const run = applyAll(split, kernel.source, { evenIfItLoses: true });
+      if (run.rounds === 0) return;
+      edits += run.rounds;
+      const plan = run.plans.get(kernel.name);
+      const verdict = verifyEquivalent(load(kernel.source).program, load(run.text).program, kernel.name, {
+        blocks: [[kernel.block.x, kernel.block.y, kernel.block.z ?? 1]], grids: [kernel.sides ?? [kernel.grid, 1, 1]], sizes: [kernel.n, 33, 0], seeds: [1, 2, 3], schedules: [0, 1], arguments: inputs(kernel), budgetMs: 1000,
+        ...(plan === undefined ? {} : { plan }),
+      });
+      if (verdict.status !== 'equal') throw new Error(`${verdict.status === 'different' ? verdict.counterexample.differences.join('; ') : 'not verified'}\n${kernel.source}\n--- after\n${run.text}`);
+    }), { numRuns: 25 });
+    expect(edits).toBeGreaterThan(5);
+  }, 300_000);
 });

@@ -74,6 +74,47 @@ const CASES: readonly { readonly fixture: string; readonly kernel: string; reado
       ['prologue lost', 'text', 'void fill_mode_2(float *x, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;', 'void fill_mode_2(float *x, int n) {\n    int i = threadIdx.x;'],
     ],
   },
+  {
+    fixture: 'interior-counts', kernel: 'votes', faults: [
+      ['interior one block too wide', 'plan', 'dim3(inside_x, inside_y, gridDim.z)', 'dim3(inside_x + 1, inside_y, gridDim.z)'],
+      ['interior one block too low', 'plan', 'dim3(inside_x, inside_y, gridDim.z)', 'dim3(inside_x, inside_y - 1, gridDim.z)'],
+      ['rows of the border covered twice', 'plan', 'dim3(gridDim.x, gridDim.y - inside_y, gridDim.z)', 'dim3(gridDim.x, gridDim.y, gridDim.z)'],
+      ['columns of the border covered twice', 'plan', 'dim3(gridDim.x - inside_x, inside_y, gridDim.z)', 'dim3(gridDim.x, inside_y, gridDim.z)'],
+      ['corners covered twice', 'plan', 'dim3(gridDim.x - inside_x, inside_y, gridDim.z)', 'dim3(gridDim.x - inside_x, gridDim.y, gridDim.z)'],
+      ['columns of the border lost', 'plan', 'drop', ''],
+      ['a block across the far edge counted as inside', 'plan', '(long long)(w - 3) / blockDim.x', '((long long)(w - 3) + blockDim.x - 1) / blockDim.x'],
+      ['a block across the near edge counted as inside', 'plan', '(blockDim.x + 2) / blockDim.x', '3 / blockDim.x'],
+      ['interior not cut to the grid', 'plan', '(last_y < gridDim.y ? last_y : gridDim.y)', 'last_y'],
+      ['interior counts its blocks from the start', 'text', '(blockIdx.x + first_x)', 'blockIdx.x'],
+      ['interior passed the first block of the other axis', 'plan', '"first_x","first_y"]', '"first_y","first_x"]'],
+      ['border skips nothing', 'text', 'blockIdx.x + skip_x', 'blockIdx.x'],
+      ['border skips one block too late', 'text', 'blockIdx.x < before_x', 'blockIdx.x <= before_x'],
+      ['rows beside the interior counted from the first', 'plan', '"0","first_y"]', '"0","0"]'],
+      ['test lost in the border', 'text', 'if (x >= 3 && x < w - 3 && y >= 3 && y < h - 3)', 'if (x >= 3 && x < w - 3)'],
+    ],
+  },
+  {
+    fixture: 'interior-3d', kernel: 'laplace', faults: [
+      ['middle launch over all planes', 'plan', 'dim3(gridDim.x, gridDim.y - inside_y, inside_z)', 'dim3(gridDim.x, gridDim.y - inside_y, inside_z - 1)'],
+      ['last launch dropped', 'plan', 'drop', ''],
+      ['far plane taken for one inside', 'plan', '(long long)(nz - 1) / blockDim.z', '(long long)nz / blockDim.z'],
+    ],
+  },
+  {
+    fixture: 'interior-unsigned-window', kernel: 'window', options: { arguments: value('r', 3) }, faults: [
+      ['the near edge that the wrap stands for is lost', 'plan', '((long long)r + blockDim.x - 1) / blockDim.x', '0'],
+      ['far edge without what was subtracted', 'plan', ' + r) / blockDim.x', ' + 2 * r) / blockDim.x'],
+    ],
+  },
+  { fixture: 'interior-error-check', kernel: 'shift', faults: [['a conjunct of the launch is lost', 'plan', 'exact && ', '']] },
+  { fixture: 'interior-launch-without-braces', kernel: 'mean', faults: [['far edge without the radius', 'plan', '(long long)n - RADIUS', '(long long)n']] },
+  { fixture: 'interior-by-block', kernel: 'halo', faults: [['last block taken for one inside', 'plan', '(long long)(unsigned)(gridDim.x - 1)', 'gridDim.x']] },
+  {
+    fixture: 'interior-vector-tail', kernel: 'twice', options: { blocks: [[64, 1, 1]] }, faults: [
+      ['elements taken for threads', 'plan', '(4 * blockDim.x)', 'blockDim.x'],
+      ['tail counts from the start', 'text', 'blockIdx.x + skip_x', 'blockIdx.x'],
+    ],
+  },
 ];
 
 function planted(plan: LaunchPlan, from: string, to: string): LaunchPlan {

@@ -57,7 +57,7 @@ export function rectangleOf(facts: FunctionFacts, bounds: readonly Bound[], rang
   const take = (form: CoordinateForm, edge: { readonly constant: bigint; readonly terms: readonly HostTerm[] }, less: boolean, where: Expr): void => {
     // form < edge, or form >= edge: what is no coordinate goes to the other side.
     const constant = edge.constant - form.constant;
-    const terms = [...edge.terms, ...form.terms.map((term) => ({ ...term, coefficient: -term.coefficient }))];
+    const terms = merged([...edge.terms, ...form.terms.map((term) => ({ ...term, coefficient: -term.coefficient }))]);
     const axis = form.axis;
     if (axis === null) return;
     const down = form.plain < 0n || form.perThread < 0n || form.thread < 0n;
@@ -97,6 +97,18 @@ export function rectangleOf(facts: FunctionFacts, bounds: readonly Bound[], rang
   }
   if (axes.length === 0) throw new Stop({ sort: 'edge', why: 'it has no edge that a block could lie inside of', expr: at });
   return { axes: axes.reverse(), values };
+}
+
+/** Equal terms together; those that cancel go. */
+function merged(terms: readonly HostTerm[]): readonly HostTerm[] {
+  const out: HostTerm[] = [];
+  for (const term of terms) {
+    const at = out.findIndex((other) => other.host.text === term.host.text);
+    const other = out[at];
+    if (other === undefined) out.push(term);
+    else out[at] = { ...other, coefficient: other.coefficient + term.coefficient };
+  }
+  return out.filter((term) => term.coefficient !== 0n);
 }
 
 function sameForm(a: CoordinateForm, b: CoordinateForm): boolean {

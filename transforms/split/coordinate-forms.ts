@@ -127,7 +127,6 @@ export class FormReader {
       const meant = factor ?? (isTemplateParameter(other) ? this.facts.constant(other) : null);
       if (size === null && meant === null) continue;
       const form = this.#converted(this.read(one, depth), type);
-      // Blocks that are counted from another one are what is left of a division that was made before.
       const whole = form.perThread === 0n && form.thread === 0n && form.constant === 0n && form.terms.length === 0;
       if (whole && form.axis !== null && (size === null ? meant === this.#sizeOfLaunches(form.axis) : size === form.axis)) return { ...form, plain: 0n, perThread: form.plain, type };
       if (factor !== null) return this.#scaled(form, factor, e);
@@ -164,6 +163,8 @@ export class FormReader {
 
   #sum(a: CoordinateForm, b: CoordinateForm, at: Expr): CoordinateForm {
     if (a.axis !== null && b.axis !== null && a.axis !== b.axis) throw new Stop({ sort: 'edge', why: 'it mixes two axes: the blocks where it holds form no rectangle', expr: at });
+    // `blockIdx.x + first`: what a division that was made before counts from.
+    if ((isBlockNumber(a) && b.terms.length > 0) || (isBlockNumber(b) && a.terms.length > 0)) throw new Stop({ sort: 'block', why: 'the blocks are counted from one that the launch passes', expr: at });
     return {
       axis: a.axis ?? b.axis, plain: a.plain + b.plain, perThread: a.perThread + b.perThread, thread: a.thread + b.thread,
       constant: a.constant + b.constant, terms: [...a.terms, ...b.terms], type: a.type,
@@ -196,6 +197,11 @@ export class FormReader {
 function isTemplateParameter(expr: Expr): boolean {
   const e = strip(expr);
   return e.kind === 'ref' && e.decl?.kind === 'template-parameter';
+}
+
+/** `blockIdx.x` itself. */
+function isBlockNumber(form: CoordinateForm): boolean {
+  return form.plain === 1n && form.perThread === 0n && form.thread === 0n && form.constant === 0n && form.terms.length === 0;
 }
 
 /** What a variable holds at one use, if one definition alone reaches it. */

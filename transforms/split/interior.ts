@@ -70,7 +70,7 @@ class ConjunctReader {
     }
     if (e.kind === 'unary' && e.op === '!') return this.read(e.operand, !negated, depth);
     if (e.kind === 'binary') {
-      const truth = strip(e.left).type.kind === 'bool' && strip(e.right).type.kind === 'bool';
+      const truth = isTruth(e.left) && isTruth(e.right);
       if (e.op === '&&' || e.op === '||' || (truth && (e.op === '&' || e.op === '|'))) {
         if ((e.op === '&&' || e.op === '&') === negated) throw new Stop({ sort: 'edge', why: 'part of it is a choice between conditions: the blocks where it holds form no rectangle', expr: e });
         this.read(e.left, negated, depth);
@@ -145,6 +145,7 @@ function lowest(form: CoordinateForm): bigint | null {
 /** A comparison, or several: kept in an integer it is 0 or 1. */
 function isTruth(expr: Expr): boolean {
   const e = strip(expr);
+  if (e.kind === 'binary' && (e.op === '&' || e.op === '|')) return isTruth(e.left) && isTruth(e.right);
   return e.type.kind === 'bool' || (e.kind === 'binary' && (isComparison(e.op) || e.op === '&&' || e.op === '||')) || (e.kind === 'unary' && e.op === '!');
 }
 
