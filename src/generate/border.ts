@@ -59,7 +59,7 @@ function conjuncts(choose: Choices, axis: Axis): readonly string[] {
 export function borderBranch(c: GenerateContext, dimensions: number): Lines {
   const { choose } = c;
   const tests = AXES.slice(0, dimensions).flatMap((axis) => (choose.rarely(5) && axis !== 'x' ? [] : conjuncts(choose, axis)));
-  if (choose.rarely(4)) tests.push(choose.pick(['flag', 'n > 8', 'mode != 2', 'm + 1 < n', 'w > 0.5f']));
+  if (choose.rarely(4)) tests.push(choose.pick(['flag == true', 'n > 8', 'mode != 2', 'm + 1 < n', 'w > 0.5f']));
   if (choose.rarely(3)) tests.reverse();
   const inside = tests.join(' && ');
   // Without the conjunct: the opposite, as real code writes it.
