@@ -167,6 +167,12 @@ expression
     expect(await body('if (n < m && m > (n)) return; if (n < 0 || n >= 3) return;')).not.toMatch(/assign|call|opaque/);
   });
 
+  test('a conjunction that reads like a declaration with a template is one all the same', async () => {
+    const text = await body('if (n && m < 8 && m >= 1) return; while (n && m < 8 && m >= 1) --n; for (; n && m < 8 && m >= 1; ) --n;');
+    expect(text).not.toMatch(/opaque|unknown|variable m/);
+    expect(text.match(/binary && : bool/g)).toHaveLength(6);
+  });
+
   test('`a * b;` with a variable is a product, `T x(e);` an object', async () => {
     const text = await body('n * m; float x(p[0]); int y(n); dim3 d(n, m);');
     expect(text).toContain('expression\n  binary * : unsigned int');

@@ -6,7 +6,6 @@ import { lowerExpression } from './lower-expression.js';
 import { Scope } from './scope.js';
 import type { Expr, Stmt, VariableDecl } from './tree.js';
 import type { Span } from '../source/types.js';
-import { stripReference } from './types.js';
 
 export interface Head {
   readonly init: Stmt | null;
@@ -24,9 +23,7 @@ export function lowerCondition(ctx: Lowering, clause: Cst): Head {
   const value = fieldChild(clause, 'value') ?? namedChildren(clause).find((child) => child !== initializer) ?? null;
   if (value === null) return { init, declaration: null, condition: ctx.opaque(clause, 'missing condition'), span };
   if (value.type === 'declaration') {
-    const declaration = lowerConditionDeclaration(ctx, value);
-    if (declaration === null) return { init, declaration: null, condition: ctx.opaque(value, 'condition declaration'), span };
-    const condition: Expr = { kind: 'ref', span: declaration.nameSpan, type: stripReference(declaration.type), name: declaration.name, decl: declaration };
+    const { declaration, condition } = lowerConditionDeclaration(ctx, value);
     return { init, declaration, condition, span };
   }
   return { init, declaration: null, condition: lowerExpression(ctx, value), span };

@@ -5,7 +5,7 @@ import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
 import { deduceAuto, descriptorType, lowerDeclarator, lowerSpecifiers, namesType, qualifiedName, setAliasParameters, type Declarator, type Specifiers } from './lower-type.js';
-import type { DeclareStmt, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
+import type { DeclareStmt, Expr, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
 import { UNKNOWN, isArithmetic, stripReference } from './types.js';
 
 /** Where a declaration's words put its variables. */
@@ -205,14 +205,19 @@ function declareBindings(ctx: Lowering, declaratorNode: Cst, bindingNode: Cst, d
 
 /** A declaration statement, or the expression that tree-sitter took for one (`a * b;`). */
 export function lowerDeclaration(ctx: Lowering, node: Cst): Stmt {
-  const typeNode = fieldChild(node, 'type');
-  if (typeNode?.type === 'type_identifier' && isValueName(ctx, ctx.slice(typeNode)) && namedChildren(node)[0] === typeNode) {
+  if (beginsWithValue(ctx, node)) {
     const text = ctx.text.slice(node.start, node.end).replace(/;\s*$/, '');
     const parsed = ctx.unit.snippets.slice(text, node.start, '', '');
     if (parsed === null) return ctx.opaqueStmt(node, 'ambiguous statement');
     return { kind: 'expression', span: ctx.span(node), expression: lowerExpression(ctx, parsed) };
   }
   return declareVariables(ctx, node, previousEnd(ctx, node), 'function');
+}
+
+/** `flag && x < n && x >= 1`, which tree-sitter takes for `flag &&x<n && x> = 1`: what stands in the place of the type is a value. */
+function beginsWithValue(ctx: Lowering, node: Cst): boolean {
+  const typeNode = fieldChild(node, 'type');
+  return typeNode?.type === 'type_identifier' && isValueName(ctx, ctx.slice(typeNode)) && namedChildren(node)[0] === typeNode;
 }
 
 /** Notes directly before a statement, with only blanks between, belong to it. */
@@ -232,10 +237,16 @@ function isValueName(ctx: Lowering, name: string): boolean {
   return found !== null && found.kind === 'value';
 }
 
-/** `if (T x = e)`. */
-export function lowerConditionDeclaration(ctx: Lowering, node: Cst): VariableDecl | null {
+/** `if (T x = e)`, or the expression that tree-sitter took for that. */
+export function lowerConditionDeclaration(ctx: Lowering, node: Cst): { readonly declaration: VariableDecl | null; readonly condition: Expr } {
+  if (beginsWithValue(ctx, node)) {
+    const parsed = ctx.unit.snippets.slice(ctx.text.slice(node.start, node.end), node.start, '', '');
+    return { declaration: null, condition: parsed === null ? ctx.opaque(node, 'ambiguous condition') : lowerExpression(ctx, parsed) };
+  }
   const { variables } = declareVariables(ctx, node, node.start, 'function');
-  return variables.length === 1 ? variables[0] ?? null : null;
+  const [declaration] = variables;
+  if (declaration === undefined || variables.length !== 1) return { declaration: null, condition: ctx.opaque(node, 'condition declaration') };
+  return { declaration, condition: { kind: 'ref', span: declaration.nameSpan, type: stripReference(declaration.type), name: declaration.name, decl: declaration } };
 }
 
 function declareTypedef(ctx: Lowering, node: Cst, nameNode: Cst, type: Type): TypedefDecl {

@@ -126,9 +126,7 @@ function lowerForHead(ctx: Lowering, node: Cst): ForHead | null {
   let conditionDecl: VariableDecl | null = null;
   let condition: Expr | null = null;
   if (conditionNode !== null && conditionNode.type === 'declaration') {
-    conditionDecl = lowerConditionDeclaration(ctx, conditionNode);
-    condition = conditionDecl === null ? ctx.opaque(conditionNode, 'condition declaration')
-      : { kind: 'ref', span: conditionDecl.nameSpan, type: stripReference(conditionDecl.type), name: conditionDecl.name, decl: conditionDecl };
+    ({ declaration: conditionDecl, condition } = lowerConditionDeclaration(ctx, conditionNode));
   } else if (conditionNode !== null) {
     condition = lowerExpression(ctx, conditionNode);
   }

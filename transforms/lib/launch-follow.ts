@@ -69,11 +69,21 @@ export function headText(unit: Unit, decl: FunctionDecl, kernel: NewKernel): str
 }
 
 function parametersText(unit: Unit, decl: FunctionDecl, kernel: NewKernel): string {
-  return kernel.parameters.map((parameter) => {
-    if (parameter.kind === 'new') return parameter.text;
+  return parameterTexts(unit, decl, kernel).join(', ');
+}
+
+/** Parameters of a new kernel as they stood, each on one line; without their defaults where one without a default follows. */
+export function parameterTexts(unit: Unit, decl: FunctionDecl, kernel: NewKernel): readonly string[] {
+  const { source } = unit;
+  const texts = kernel.parameters.map((parameter) => {
+    if (parameter.kind === 'new') return { text: parameter.text, bare: parameter.text, optional: false };
     const kept = decl.parameters[parameter.index];
-    return kept === undefined ? '' : textOf(unit.source, kept.span).replaceAll(/\s*\n\s*/g, ' ');
-  }).join(', ');
+    if (kept === undefined) return { text: '', bare: '', optional: false };
+    const one = (span: Span): string => textOf(source, span).replaceAll(/\s*\n\s*/g, ' ');
+    return { text: one(kept.span), bare: kept.default === null ? one(kept.span) : one({ start: kept.span.start, end: kept.default.span.start }).replace(/\s*=\s*$/, ''), optional: kept.default !== null };
+  });
+  const lastBare = texts.map(({ optional }) => optional).lastIndexOf(false);
+  return texts.map(({ text, bare }, i) => (i < lastBare ? bare : text));
 }
 
 /** The parenthesised list behind the name. */

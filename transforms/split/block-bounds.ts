@@ -31,6 +31,8 @@ export interface AxisBox {
   readonly inside: string;
   /** False if it goes on to the last block. */
   readonly bounded: boolean;
+  /** The code compares with both of its edges: no limit of a type stands for one. */
+  readonly twoSided: boolean;
 }
 
 export interface Rectangle {
@@ -68,6 +70,7 @@ export function rectangleOf(facts: FunctionFacts, bounds: readonly Bound[], rang
     (less !== down ? upper : lower).push(side);
   };
   for (const bound of bounds) take(bound.form, bound.edge, bound.sort === 'less', bound.at);
+  const explicit = [...lower, ...upper];
   const tests = [...gates];
   const seen: Within[] = [];
   for (const range of ranges) {
@@ -93,7 +96,8 @@ export function rectangleOf(facts: FunctionFacts, bounds: readonly Bound[], rang
     const high = upper.filter((side) => side.axis === axis);
     if (low.length === 0 && high.length === 0) continue;
     if (low.length === 0 && bounds.some((bound) => bound.weak && bound.form.axis === axis)) throw new Stop({ sort: 'block', why: 'the blocks of one population do not stand together', expr: at });
-    axes.push(writer.box(low, high, axes.length === 0 ? tests : []));
+    const compared = (sort: 'lower' | 'upper'): boolean => explicit.some((side) => side.axis === axis && (sort === 'lower' ? low : high).includes(side));
+    axes.push({ ...writer.box(low, high, axes.length === 0 ? tests : []), twoSided: compared('lower') && compared('upper') });
   }
   if (axes.length === 0) throw new Stop({ sort: 'edge', why: 'it has no edge that a block could lie inside of', expr: at });
   return { axes: axes.reverse(), values };
@@ -187,7 +191,7 @@ class AxisWriter {
     return name;
   }
 
-  box(low: readonly Side[], high: readonly Side[], gates: readonly string[]): AxisBox {
+  box(low: readonly Side[], high: readonly Side[], gates: readonly string[]): Omit<AxisBox, 'twoSided'> {
     let before: string | null = null;
     for (const side of low) {
       const first = this.#first(side);

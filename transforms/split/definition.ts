@@ -1,7 +1,7 @@
 /** The text of a kernel that runs one arm of a branch: the original's, with the arm in the place of the branch. */
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { Stmt } from '../../src/syntax/tree.js';
-import { parameterList, type NewKernel } from '../lib/launch-follow.js';
+import { parameterList, parameterTexts, type NewKernel } from '../lib/launch-follow.js';
 import { spelledIn } from '../lib/launch-mentions.js';
 import { copyText, endsLine, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
@@ -29,7 +29,7 @@ export function headOf({ facts, unit }: TransformContext, made: NewKernel): stri
   const { body } = kernel;
   if (list === null || body === null) throw new Error('internal: a kernel without a list of parameters');
   const before = textOf(source, { start: kernel.headSpan.start, end: kernel.nameSpan.start }) + made.name;
-  const texts = made.parameters.map((parameter) => (parameter.kind === 'new' ? parameter.text : textOf(source, kernel.parameters[parameter.index]?.span ?? list).replaceAll(/\s*\n\s*/g, ' ')));
+  const texts = parameterTexts(unit, kernel, made);
   const column = before.length - (before.lastIndexOf('\n') + 1) + 1;
   const wrapped = textOf(source, list).includes('\n');
   const lines: string[] = [];

@@ -22,12 +22,26 @@ export interface Interior extends Rectangle {
 
 /** `condition` holds in a rectangle of blocks, or does not hold there; else why neither. */
 export function interiorOf(facts: FunctionFacts, condition: Expr): Interior | { readonly problem: NotOnHost } {
+  const inner = interiorKernelOf(facts);
+  if (inner !== null) return { problem: { sort: 'edge', why: `${inner} runs the blocks that lie inside already`, expr: condition } };
   const inside = rectangleFor(facts, condition, false);
   if (!('problem' in inside)) return inside;
   const outside = rectangleFor(facts, condition, true);
   if (!('problem' in outside)) return outside;
   // The reading that got further tells more.
   return inside.depth >= outside.depth ? inside : outside;
+}
+
+/** The kernel that a division before this one made for the blocks inside, if this is the one for the others: where their blocks need no offset, only the names tell. */
+function interiorKernelOf({ function: kernel, program }: FunctionFacts): string | null {
+  const stem = /^(.*)_border\d*$/.exec(kernel.name)?.[1];
+  if (stem === undefined) return null;
+  const name = `${stem}_interior`;
+  for (const unit of program.units.values()) {
+    const found = unit.kernels.find((other) => other.name.startsWith(name) && /^\d*$/.test(other.name.slice(name.length)));
+    if (found !== undefined) return found.name;
+  }
+  return null;
 }
 
 function rectangleFor(facts: FunctionFacts, condition: Expr, negated: boolean): Interior | { readonly problem: NotOnHost; readonly depth: number } {
@@ -151,5 +165,5 @@ function isTruth(expr: Expr): boolean {
 
 /** Along which axes the interior has two edges. */
 export function twoSided(interior: Interior): readonly Axis[] {
-  return interior.axes.filter((box) => box.before !== null && box.bounded).map((box) => box.axis);
+  return interior.axes.filter((box) => box.twoSided).map((box) => box.axis);
 }
