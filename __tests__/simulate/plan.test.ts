@@ -19,13 +19,15 @@ __global__ void k_heavy(const float* x, float* y, const int* list, const int* co
   int q = blockIdx.x * blockDim.x + threadIdx.x;
   if (q < *count) { int i = list[q]; float v = x[i]; for (int j = 0; j < 10; ++j) v = v * 0.5f + 1.0f; y[i] = v; }
 }`;
+/** Elements that a launch reaches: none of a launch of no blocks, which runs nothing whatever `n` is. */
+const REACHED = 'min(n, gridDim.x * blockDim.x)';
 const PLAN: Plan = { steps: [
   { kind: 'temporary', name: 'flags', element: 'unsigned char', count: 'n' },
   { kind: 'temporary', name: 'list', element: 'int', count: 'n' },
   { kind: 'temporary', name: 'count', element: 'int', count: '1' },
-  { kind: 'kernel', kernel: 'k_mark', grid: '(n + 127) / 128', block: '128', arguments: ['key', 'flags', 'y', 'n'], unless: 'n == 0' },
-  { kind: 'select', flags: 'flags', output: 'list', count: 'n', selected: 'count' },
-  { kind: 'kernel', kernel: 'k_heavy', grid: '(n + 127) / 128', block: 'dim3(128)', arguments: ['x', 'y', 'list', 'count'], unless: 'n == 0' },
+  { kind: 'kernel', kernel: 'k_mark', grid: `(${REACHED} + 127) / 128`, block: '128', arguments: ['key', 'flags', 'y', 'n'], unless: 'n == 0' },
+  { kind: 'select', flags: 'flags', output: 'list', count: REACHED, selected: 'count' },
+  { kind: 'kernel', kernel: 'k_heavy', grid: `(${REACHED} + 127) / 128`, block: 'dim3(128)', arguments: ['x', 'y', 'list', 'count'], unless: 'n == 0' },
 ] };
 
 const LIMITED = { blocks: [[128, 1, 1], [64, 1, 1]] as const, sizes: [0, 1, 33, 128, 200] };
@@ -40,6 +42,7 @@ describe('launch plans', () => {
       verifyEquivalent(programOf(BEFORE), programOf(text), 'k', { plan: { steps: change(PLAN.steps) }, ...LIMITED }).status;
     expect(broken((s) => s.map((x) => (x.kind === 'kernel' ? { ...x, grid: 'n / 128 + (n == 0)' } : x)))).toBe('different');
     expect(broken((s) => s.filter((x) => x.kind !== 'select'))).toBe('different');
+    expect(broken((s) => s.map((x) => (x.kind === 'kernel' && x.kernel === 'k_mark' ? { ...x, grid: '(n + 127) / 128' } : x)))).toBe('different'); // of a launch of nothing too
     expect(broken((s) => s, COMPACTED.replace('if (key[i] % 3 != 0) y[i] = 0.0f;', ''))).toBe('different');
     expect(broken((s) => s.filter((x) => x.kind !== 'temporary'))).toBe('not-verified');
   });
@@ -51,8 +54,8 @@ describe('launch plans', () => {
     const plan: Plan = { steps: [
       { kind: 'temporary', name: 'keys', element: 'unsigned', count: 'n' }, { kind: 'temporary', name: 'perm', element: 'int', count: 'n' },
       { kind: 'kernel', kernel: 'prepare', grid: 'gridDim.x', block: 'blockDim.x', arguments: ['key', 'keys', 'perm', 'n'], unless: null },
-      { kind: 'sort', keys: 'keys', values: 'perm', count: 'n', bits: 32 },
-      { kind: 'scan', input: 'keys', output: 'keys', count: 'n', exclusive: true },
+      { kind: 'sort', keys: 'keys', values: 'perm', count: REACHED, bits: 32 },
+      { kind: 'scan', input: 'keys', output: 'keys', count: REACHED, exclusive: true },
       { kind: 'kernel', kernel: 'sorted', grid: 'gridDim', block: 'blockDim', arguments: ['key', 'perm', 'y', 'n'], unless: null },
     ] };
     expect(verifyEquivalent(programOf(before), programOf(after), 'k', { plan, ...LIMITED })).toMatchObject({ status: 'equal' });
