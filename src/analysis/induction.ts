@@ -89,7 +89,7 @@ function advance(value: bigint, step: StepWrite, rangeOf: (expr: Expr) => Range)
 }
 
 /** The step is computed in the counter's own signed type; a narrower, an unsigned and a wider one are converted back, which is defined. */
-function overflowIsUndefined(step: StepWrite, type: IntegerType): boolean {
+export function overflowIsUndefined(step: StepWrite, type: IntegerType): boolean {
   const own = promote(type);
   if (!type.signed || own.bits !== type.bits) return false;
   if (step.op === '<<' || step.op === '>>' || step.amount === null) return true;
@@ -153,7 +153,8 @@ function limitAnywhere(decl: Variable, direction: 'up' | 'down', steps: readonly
   return farthest;
 }
 
-function limitOf(condition: Expr, decl: Variable, direction: 'up' | 'down', rangeOf: (expr: Expr) => Range): bigint | null {
+/** The farthest value of the variable, in mathematical integers, for which the condition may hold; null if it sets no limit in that direction. */
+export function limitOf(condition: Expr, decl: Variable, direction: 'up' | 'down', rangeOf: (expr: Expr) => Range): bigint | null {
   let best: bigint | null = null;
   for (const limit of limitsOf(condition, decl)) {
     if (limit.upper !== (direction === 'up')) continue;

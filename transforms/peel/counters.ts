@@ -10,6 +10,7 @@ import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analys
 import { maximum } from '../../src/cuda/integers.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
+import { passingOf } from '../lib/guards/ends.js';
 import { integerType, isThreadsOwn, Reader } from '../lib/guards/reading.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
 import { interval } from '../lib/guards/polynomial.js';
@@ -21,13 +22,11 @@ export interface Counter {
   readonly direction: 1 | -1 | 0;
   /** At least zero whenever the loop's test is taken. */
   readonly nonNegative: boolean;
-  /** It moves one way and cannot wrap around on the way. */
+  /** It moves one way and does not pass the end of its type on the way. */
   readonly monotone: boolean;
   /** The head of the loop tests or steps it. */
   readonly inHead: boolean;
-  /** A signed counter with an unsigned step: beyond the end of its type it would go on below zero, and C++ defines that. */
-  readonly mayWrapSilently: boolean;
-  /** It starts at least at zero, or moves as it does, only if sums of block and thread numbers do not wrap around. */
+  /** It starts at least at zero, or moves as it does, only if sums of block and thread numbers, and what rises by them, do not wrap around. */
   readonly assumed: boolean;
   /** Where the loop changes it. */
   readonly updates: readonly Expr[];
@@ -82,19 +81,13 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
     direction = direction === null || direction === one ? one : 0;
   }
   if (direction === null) return null;
-  const startsAtZero = !type.signed || (direction === 1 && startsNonNegative(facts, loop, variable, head, granted));
+  const passing = direction === 0 ? 'may' : passingOf(facts, loop, variable, updates, direction);
+  granted.used ||= passing === 'index';
+  const nonNegative = !type.signed || (direction === 1 && passing !== 'may' && startsNonNegative(facts, loop, variable, head, granted));
   return {
-    variable, direction, updates, stated: [...granted.stated], start: head.value, assumed: granted.used, mayWrapSilently: type.signed && updates.some((update) => hasUnsignedStep(update, type.bits)),
+    variable, direction, updates, stated: [...granted.stated], start: head.value, assumed: granted.used, nonNegative, monotone: passing !== 'may',
     inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
-    nonNegative: startsAtZero,
-    monotone: direction !== 0 && (type.signed || cannotWrap(facts, loop, variable, updates, direction)),
   };
-}
-
-function hasUnsignedStep(node: Expr, bits: number): boolean {
-  if (node.kind !== 'assign') return false;
-  const type = integerType(node.value.type);
-  return type === null || type.bits > bits || (!type.signed && type.bits === bits);
 }
 
 function scales(node: Expr): boolean {
@@ -183,28 +176,17 @@ function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition
     case 'assignment': {
       const { node } = definition;
       if (node.kind === 'assign' && node.op === null && !mentions(node.value, variable)) return isNonNegative(facts, loop, node.value, variable, granted);
-      return movesBy(facts, loop, node, variable, granted) === 1;
+      if (movesBy(facts, loop, node, variable, granted) !== 1) return false;
+      const [inner = loop] = facts.loops(node);
+      const passing = passingOf(facts, inner, variable, [node], 1);
+      granted.used ||= passing === 'index';
+      return passing !== 'may';
     }
     default: {
       const never: never = definition;
       return never;
     }
   }
-}
-
-/** An unsigned counter that grows by one while it is below a bound, or falls by one while it is above one, does not wrap. */
-function cannotWrap(facts: FunctionFacts, loop: PeelableLoop, variable: Variable, updates: readonly Expr[], direction: 1 | -1): boolean {
-  const [update] = updates;
-  if (updates.length !== 1 || update === undefined || loop.condition === null) return false;
-  const one = update.kind === 'update' || (update.kind === 'assign' && update.op !== null && facts.constant(update.value) === 1n && provenanceOf(update.value, facts.unit, facts.program) !== 'open');
-  let test = loop.condition;
-  while (test.kind === 'paren') test = test.inner;
-  if (!one || test.kind !== 'binary') return false;
-  const left = variableOf(test.left) === variable;
-  const right = variableOf(test.right) === variable;
-  const below = (left && test.op === '<') || (right && test.op === '>');
-  const above = (left && test.op === '>') || (right && test.op === '<');
-  return direction === 1 ? below : above;
 }
 
 /**

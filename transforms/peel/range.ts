@@ -411,7 +411,7 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const runs = idle || over ? all.slice(0, -1) : all;
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
-    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.mayWrapSilently || counter.assumed || setting.leans(),
+    kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.assumed || setting.leans(),
     ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under], stated: [...new Set([...setting.reader.stated, ...counter.stated])],
   };
 }

@@ -20,6 +20,7 @@ import { describeLoop } from '../loops.js';
 import { mayBeUnset } from '../unset.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
+import { passingOf } from './ends.js';
 import { sumIn } from './bound.js';
 import { coordinate, exactly, holdsTruth, integerType, isCoordinate, isCounted, isIndex, isSumOfCoordinates, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, isConstant, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
@@ -422,13 +423,14 @@ export class Reader {
       // Without a counter of its own the loop is one of the nest.
       if (inner === this.loop && this.counter !== null) break;
       const value = this.innerLoop(inner, decl, type, key);
+      if (value === 'passes') return this.fail(expr, `${expr.name} may pass the end of its type and go on at the other`, 'guard-exact');
       if (value !== null) return value;
       if (inner === this.loop) break;
     }
     return this.fail(expr, `${expr.name} changes while the loop runs`, 'operands-invariant');
   }
 
-  private innerLoop(inner: Loop, decl: Variable, type: IntegerType, key: string): Reading | null {
+  private innerLoop(inner: Loop, decl: Variable, type: IntegerType, key: string): Reading | 'passes' | null {
     const induction = describeLoop(this.facts, inner);
     if (!induction.simple || induction.counter !== decl || induction.start === null || induction.step.kind !== 'add' || !induction.testedOnEntry) return null;
     if (!induction.boundInvariant.value || induction.comparison === '!=') return null;
@@ -442,11 +444,9 @@ export class Reader {
     const positive = amount !== null ? amount > 0n && fits(amount, type) : this.growsBy(induction.step.amount, type);
     const up = induction.step.sign === 1;
     if (!positive || up !== (induction.comparison === '<' || induction.comparison === '<=')) return null;
-    // An unsigned counter must not step over the end of its type.
-    if (!type.signed && !(amount === 1n && (induction.comparison === '<' || induction.comparison === '>'))) return null;
-    // A step in another type than the counter's goes on below zero where it passes the end, which is defined.
-    const stepType = induction.step.amount === null ? type : integerType(induction.step.amount.type);
-    if (first.assumed || common.assumed || (type.signed && (stepType === null || stepType.bits > type.bits || (!stepType.signed && stepType.bits === type.bits)))) this.leansOnIndexRange = true;
+    const passing = passingOf(this.facts, inner, decl, [induction.step.node], up ? 1 : -1);
+    if (passing === 'may') return 'passes';
+    if (first.assumed || common.assumed || passing === 'index') this.leansOnIndexRange = true;
     const last = induction.comparison === '<' ? subtract(bound.poly, constant(1n)) : induction.comparison === '>' ? add(bound.poly, constant(1n)) : bound.poly;
     const [low, high] = up ? [start.poly, last] : [last, start.poly];
     const [lowest, highest] = [interval(low).low, interval(high).high];
