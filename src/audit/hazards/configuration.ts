@@ -40,15 +40,15 @@ function leftOut(node: Node, into: { readonly span: Span; readonly condition: st
 
 /** Masks made by votes that were found faulty. */
 export function faultyMasks(scene: Scene, report: Report): void {
-  const wrong = new Set(report.hazards.filter((hazard: Hazard) => hazard.severity === 'error' && hazard.id === 'mask-full-under-divergence').map((hazard) => `${hazard.path}:${hazard.line}`));
+  const wrong = new Set(report.hazards.filter((hazard: Hazard) => hazard.severity === 'error' && hazard.id === 'mask-full-under-divergence').map((hazard) => `${hazard.path}:${hazard.line}:${hazard.column}`));
   if (wrong.size === 0) return;
   for (const call of scene.collectives) {
     const given = call.builtin === null || call.builtin.mask === null ? undefined : call.node.arguments[call.builtin.mask];
     const mask = given === undefined ? null : maskOf(given, call.spot);
     if (mask === null || mask.kind !== 'vote') continue;
     const { source } = mask.spot.facts.unit;
-    const line = source.line(mask.call.span.start);
-    if (!wrong.has(`${source.path}:${line}`)) continue;
+    const { line, column } = source.position(mask.call.span.start);
+    if (!wrong.has(`${source.path}:${line}:${column}`)) continue;
     report.add(call.node, call.spot, {
       id: 'depends-on-configuration', severity: 'note', message: `the mask of \`${call.name}\` is the result of a vote that is itself at fault`,
       because: [reason(mask.call, mask.spot, 'the vote')], repair: 'repair the vote; this follows',

@@ -16,6 +16,7 @@ import { forEachChild, strip, type Node } from '../../analysis/children.js';
 import type { Definition } from '../../analysis/facts.js';
 import type { CallExpr, Expr, RefExpr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
+import { leftSince } from './left-loops.js';
 import { originOf } from './masks.js';
 import { isHip } from './platform.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
@@ -38,13 +39,35 @@ export function votedMask(call: Collective, arrival: Arrival, vote: CallExpr, pr
   const before = where.sets.at(vote);
   const had = (partition: Partition): boolean => before.partitions.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by);
   const since = [...arrival.skips, ...arrival.exits].filter((partition) => partition.scope === 'lane' && !had(partition));
-  if (since.length > 0) { narrowed(call, since, before, vote, predicate, where, report); return; }
+  if (since.length > 0) {
+    if (!leftBehind(call, since, vote, predicate, where, report)) narrowed(call, since, before, vote, predicate, where, report);
+    return;
+  }
   const verdict = where.facts.scope(predicate);
   if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips, call.spot, 32) !== null) return;
   report.add(call.node, call.spot, {
     id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` fails call \`${call.name}\` with a mask that does not name them`,
     because: [reason(vote, where, 'the mask is this vote'), ...verdict.because.slice(0, 2)], repair: 'call it under the condition that was voted on, or name all lanes that come',
   });
+}
+
+/** Lanes that voted and have left a loop since: said as a hazard? */
+function leftBehind(call: Collective, since: readonly Partition[], vote: CallExpr, predicate: Expr, where: Spot, report: Report): boolean {
+  const voted = conjuncts(predicate, true, where);
+  const gone = since.filter((partition) => leftSince(partition, call.spot, vote, where) && !(partition.facts === where.facts && partition.conditions.every((condition) => askedBefore(condition, partition, voted, where))));
+  const weighed = weigh(gone, call.spot, 32);
+  if (weighed === null) return false;
+  report.add(call.node, call.spot, {
+    id: 'mask-full-under-divergence', severity: isHip(call.spot) ? 'caution' : weighed.severity, message: `\`${call.name}\` names lanes that voted in front of the loop and have left it, or skipped the rest of the round, since`,
+    because: [reason(vote, where, `the mask names the lanes for which \`${textOf(predicate, where)}\` held here`), ...reasonsOf(weighed.partitions)],
+    repair: 'vote again in every round, where all lanes named still come: `mask = __ballot_sync(mask, stays);` in front of what leads away',
+  });
+  return true;
+}
+
+/** Is who stays the very condition that was voted on? */
+function askedBefore(condition: Expr, partition: Partition, voted: readonly Atom[], where: Spot): boolean {
+  return conjuncts(condition, partition.decision?.holds ?? false, where).every((atom) => implied(atom, voted, false, where) === 'yes');
 }
 
 /** Conditions stand between the vote and the call. */
