@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { initParser } from '../../src/syntax/parser.js';
 import { findTransform } from '../../transforms/index.js';
-import type { Transform } from '../../transforms/lib/types.js';
+import type { Outcome, Transform } from '../../transforms/lib/types.js';
 import { load, outcomesOf } from '../helpers/transform.js';
 
 const hoist = findTransform('hoist') as Transform;
@@ -29,6 +29,26 @@ describe('a gain must be worth its lines', () => {
     expect(skipped?.estimate?.pays).toBe(false);
     expect(skipped?.reason).toMatch(/no gain is expected, which is not worth 2\d more lines of source$/);
     expect(outcomesOf(hoist, load(kernel(25)), { evenIfItLoses: true }).map((outcome) => outcome.status)).toEqual(['applied']);
+  });
+
+  test('where lanes part a dozen lines are free, where they agree half as many', () => {
+    // Eight lines more each: the first for a test of the block, the second for one of the lane that costs as much as what is around it.
+    const [uniform] = outcomesOf(hoist, load(kernel(6)));
+    expect(uniform?.estimate?.agreed).toBe(true);
+    expect(uniform?.status).toBe('skipped');
+    const [lanes] = outcomesOf(hoist, load(kernel(6, 'i % 3 < flag % 7 && i / 5 < flag / 3')));
+    expect(lanes?.estimate?.agreed).toBeUndefined();
+    expect(lanes?.status).toBe('applied');
+  });
+
+  test('a gain below two percent is none', () => {
+    // A barrier keeps the test in the loop: it gains as much as it is of the whole.
+    const heavy = (lines: number): Outcome | undefined => outcomesOf(hoist, load(kernel(lines).replace('acc = acc', '__syncthreads();\n        acc = acc')))[0];
+    const [small, large] = [heavy(8), heavy(70)];
+    expect(small?.estimate?.speedup).toBeGreaterThanOrEqual(1.02);
+    expect(small?.status).toBe('applied');
+    expect(large?.estimate?.speedup).toBeLessThan(1.02);
+    expect(large?.status).toBe('skipped');
   });
 
   test('many lines are written where they gain', () => {

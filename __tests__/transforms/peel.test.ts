@@ -239,3 +239,66 @@ describe('a version that no iteration could use is not written', () => {
     expect(applyAll(peel, code, { evenIfItLoses: true }).text).not.toContain('} else {');
   });
 });
+
+describe('what it does not help is skipped', () => {
+  const loop = (body: string, head = 'for (int k = 0; k < n; k += 64)', before = ''): string => `__global__ void f(const float *a, float *o, int n, int m)
+{
+    float sum = 0.f;
+${before}    ${head} {
+${body.trim().split('\n').map((line) => `        ${line}`).join('\n')}
+    }
+    o[threadIdx.x] = sum;
+}
+`;
+  const reason = (code: string): string => {
+    const outcome = outcomesOf(peel, load(code)).find(({ status }) => status === 'skipped');
+    expect(outcomesOf(peel, load(code)).map(({ status }) => status)).not.toContain('applied');
+    expect(outcome?.estimate?.speedup).toBeLessThanOrEqual(1);
+    return outcome?.reason ?? '';
+  };
+  const guarded = 'int i = k + threadIdx.x;\nsum += i < n ? a[i] : 0.f;';
+
+  test.each([
+    ['a select of constants', 'o[k] = k + (int)threadIdx.x < m ? 7.f : -1.f;'],
+    ['a select of values in registers', 'sum += a[k] * (k + (int)threadIdx.x < m ? sum : 0.5f);'],
+    ['a select of a sum', 'int at = k + (int)threadIdx.x < m ? k + 1 : k;\nsum += a[at];'],
+  ])('%s', (_name, body) => {
+    expect(reason(loop(body))).toMatch(/makes a select of them/);
+  });
+
+  test('arms that load are no select', () => {
+    expect(outcomesOf(peel, load(loop(guarded))).map(({ status }) => status)).toEqual(['applied']);
+  });
+
+  test('a loop of one iteration has nothing to save', () => {
+    expect(reason(loop('int i = blockIdx.x * 64 + threadIdx.x + k * 64;\nsum += i < n ? a[i] : 0.f;', 'for (int k = 0; k < 1; k++)'))).toMatch(/so few iterations/);
+  });
+
+  test('a loop that a pragma unrolls is not split, one that it unrolls by a number is', () => {
+    const pragma = (text: string): string => loop(guarded, `${text}\n    for (int k = 0; k < n; k += 64)`);
+    expect(reason(pragma('#pragma unroll'))).toMatch(/the compiler unrolls this loop/);
+    for (const text of ['#pragma unroll 1', '#pragma unroll 4', '#pragma unroll(8)']) {
+      expect(outcomesOf(peel, load(pragma(text))).map(({ status }) => status)).toEqual(['applied']);
+    }
+  });
+
+  test('a loop that indexes an array of the thread by its counter is not split', () => {
+    const array = (index: string): string => loop(`int i = k + threadIdx.x;\nif (i < n)\n    sum += a[i] * kept[${index}];`, undefined, '    float kept[8] = {1.f, 2.f, 3.f};\n');
+    expect(reason(array('k / 64'))).toMatch(/send the array to memory/);
+    expect(outcomesOf(peel, load(array('2'))).map(({ status }) => status)).toEqual(['applied']);
+  });
+
+  test('a window that holds for one value only', () => {
+    const shifted = `__global__ void f(const float *a, float *o, int n, int shift)
+{
+    float sum = 0.f;
+    for (int k = 0; k < n; k++) {
+        if (k + shift >= 0 && k + shift < n)
+            sum += a[k + shift] * a[k];
+    }
+    o[threadIdx.x] = sum;
+}
+`;
+    expect(reason(shifted)).toMatch(/one value only/);
+  });
+});

@@ -99,7 +99,7 @@ export function estimateHoist(context: TransformContext, level: Level, path: rea
   const after = Math.round(perIteration.after * costs.trips) + tested;
   const ratio = before / Math.max(1, after);
   const provider = facts.cost(loop).provider;
-  const base = { instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider };
+  const base = { instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider, ...(uniform ? { agreed: true as const } : {}) };
 
   if (branch.kind === 'ternary' && branchless(context, branch)) {
     return { ...base, speedup: 1, low: 0.98, high: 1.03, pays: false, reason: 'the arms are so short that the compiler makes a select of them' };

@@ -6,6 +6,10 @@ import type { Change, Estimate, TransformContext } from './types.js';
 
 /** Lines that whoever asks for a transform will look at without being promised a gain: a small loop twice. */
 const FREE_LINES = 12;
+/** The same where no warp diverges, so that the compiler's own way with the test is as good: an `if` around a loop of two lines. */
+const FREE_LINES_AGREED = 6;
+/** Expected gains below this are none: estimates are off by more, and no launch shows them. */
+const LEAST_GAIN = 0.02;
 /** Expected gain that each line beyond them must bring: 20 lines for one percent. */
 const GAIN_PER_LINE = 0.0005;
 
@@ -13,8 +17,10 @@ const GAIN_PER_LINE = 0.0005;
 export function worthItsLines(estimate: Estimate, change: Change, { unit }: TransformContext): Estimate {
   if (!estimate.pays) return estimate;
   const lines = linesAdded(change, unit.source.text, unit.source.realPath);
+  const free = estimate.agreed === true ? FREE_LINES_AGREED : FREE_LINES;
   const gain = estimate.speedup - 1;
-  if (lines <= FREE_LINES || gain >= (lines - FREE_LINES) * GAIN_PER_LINE) return estimate;
+  // Speed-ups are rounded to two or three digits.
+  if (lines <= free || (gain >= LEAST_GAIN - 1e-9 && gain >= (lines - free) * GAIN_PER_LINE)) return estimate;
   const expected = gain < 0.0005 ? 'no gain is expected' : `a gain of ${(gain * 100).toFixed(1)}% is expected`;
   return { ...estimate, pays: false, reason: `${estimate.reason}; ${expected}, which is not worth ${lines} more lines of source` };
 }

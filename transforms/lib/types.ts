@@ -50,6 +50,8 @@ export interface Estimate {
   readonly pays: boolean;
   /** Why it pays or does not, in one sentence. */
   readonly reason: string;
+  /** All lanes of a warp agree on what leaves the loop: nothing is lost by divergence, only the test itself is saved. */
+  readonly agreed?: true;
 }
 
 /** Launch plans: several kernels, temporaries and library passes in order. Host text is generated from them and the simulator executes them. */

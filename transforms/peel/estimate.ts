@@ -3,11 +3,14 @@
  * for. Measured on one H200: a tile loop of a shared-memory matrix multiply 1.00 to 1.01, a window over 9, 33 and 129 taps 1.18, 1.14
  * and 1.01.
  */
+import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import { atLeast } from '../../src/analysis/facts.js';
+import type { ConditionalExpr, Decl, Expr } from '../../src/syntax/tree.js';
+import { add, interval } from '../lib/guards/polynomial.js';
 import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
-import { doesNothing } from './range.js';
-import { isUnrolled } from './version.js';
+import { doesNothing, type RangePlan } from './range.js';
+import { isUnrolled, type VersionPlan } from './version.js';
 import type { PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
@@ -43,7 +46,14 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const speedup = round(1 + share * visible);
   const base = {
     speedup, low: 1, high: round(1 + share * agreed * (barriers ? 0.1 : 1)), instructionsBefore: before, instructionsAfter: after, traffic: 0, breakEven: null, provider: cost.provider,
+    ...(plan.uniformGuards ? { agreed: true as const } : {}),
   };
+  const nothing = { ...base, speedup: 1, low: 0.97, high: 1.03, pays: false };
+  if (plan.guards.every(({ owner }) => owner.kind === 'ternary' && isSelect(context, owner.node))) {
+    return { ...nothing, reason: 'the arms are so short that the compiler makes a select of them, which no lane waits for' };
+  }
+  if (after >= before) return { ...nothing, reason: `the loop has so few iterations (about ${trips}) that the tests in front of it cost what they save` };
+  if (plan.kind === 'version' && isPoint(plan)) return { ...nothing, reason: 'the copy without guards would run for one value only: the edges lie as far apart as the loop is long' };
   const copies = plan.kind === 'range' ? plan.runs.length : 2;
   const lines = (unit.source.line(loop.span.end) - unit.source.line(loop.span.start) + 1) * copies;
   if (lines > MANY_LINES) return { ...base, low: 0.97, pays: false, reason: `the copies are ${lines} lines long; one guard less does not make up for them` };
@@ -53,8 +63,11 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions, plan.counter))) {
     return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
   }
-  if (plan.kind === 'range' && isUnrolled(facts, loop)) {
+  if (plan.kind === 'range' && plan.runs.length > 1 && (isUnrolled(facts, loop) || asksToUnroll(plan))) {
     return { ...base, speedup: 0.99, low: 0.9, pays: false, reason: 'the compiler unrolls this loop; a split at run time would keep it from that, and send register arrays to memory' };
+  }
+  if (plan.kind === 'range' && plan.runs.length > 1 && indexesOwnArray(context, plan)) {
+    return { ...base, speedup: 0.99, low: 0.9, pays: false, reason: 'the loop indexes an array of the thread; a split at run time would make the index a run-time one, and send the array to memory' };
   }
   if (agreed < 1 && (lines > UNIFORM_LINES || share < 0.02)) {
     return { ...base, speedup: 1, low: 0.99, pays: false, reason: 'all threads agree on the test, so that no warp diverges, and next to the body its instructions do not show' };
@@ -65,6 +78,51 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
     ? 'the guards leave the hot loop; a loop with barriers gains little by it'
     : 'the guards leave the hot loop; it gains as far as it is limited by instructions';
   return { ...base, pays: true, reason };
+}
+
+/** Both arms of a `?:` are a few operations without calls or memory. */
+function isSelect({ facts }: TransformContext, node: ConditionalExpr): boolean {
+  return [node.then, node.else].every((arm) => {
+    const effects = facts.effects(arm);
+    return facts.cost(arm).predicated && effects.accesses.length === 0 && effects.unknownCalls.length === 0;
+  });
+}
+
+/** Two tests that hold together where one number has one value: `k >= 0` beside `k <= 0`. (Below zero, two sum up to -2 at most.) */
+function isPoint({ tests }: VersionPlan): boolean {
+  return tests.some((test, i) => tests.slice(i + 1).some((other) => interval(add(test, other)).low >= -2n));
+}
+
+/** `#pragma unroll` without a number: the author expects a constant number of iterations. (Each run may be unrolled by a number.) */
+function asksToUnroll({ loop }: PeelPlan): boolean {
+  return loop.pragmas.some(({ text }) => /\bunroll\s*$/.test(text));
+}
+
+/** An array of the thread's own is indexed by what the loop counts: in registers only as long as every index is a constant. */
+function indexesOwnArray({ facts }: TransformContext, { loop, counter }: RangePlan): boolean {
+  const step = loop.kind === 'for' ? loop.step : null;
+  const moved = new Set<Decl>([counter.variable, ...(step === null ? [] : facts.effects(step).assigns)]);
+  let found = false;
+  walk(loop.body, (node) => {
+    if (!isStmt(node) && node.kind === 'index' && isOwnArray(node.base) && mentions(node.index, moved)) found = true;
+    return !found;
+  });
+  return found;
+}
+
+function isOwnArray(expr: Expr): boolean {
+  const base = strip(expr);
+  if (base.kind === 'index') return isOwnArray(base.base);
+  return base.kind === 'ref' && base.decl?.kind === 'variable' && base.decl.space === 'local' && base.decl.storage === 'automatic' && base.decl.type.kind === 'array';
+}
+
+function mentions(expr: Expr, decls: ReadonlySet<Decl>): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= !isStmt(node) && node.kind === 'ref' && node.decl !== null && decls.has(node.decl);
+    return !found;
+  });
+  return found;
 }
 
 /** How often a comparison runs in one iteration of the loop: the iterations of loops around it. */
