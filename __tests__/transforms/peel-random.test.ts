@@ -33,6 +33,8 @@ function guardOf(pick: (...choices: readonly string[]) => string, limit: string)
     `k * 2 + tx < ${limit}`, 'k - tx >= 0', 'k >= tx', 'k == 0', 'k > 0', `k == ${limit} - 1`, `k != ${limit} - 1`, `k < ${limit}`, `k + 1 < ${limit}`,
     'k != i', 'k == i', 'k <= i', 'k > i', 'i != k', `i + k < ${limit}`, 'i + k - 5 >= 0', `(unsigned)(i + k - 5) < (unsigned)${limit}`, `k + lane < ${limit}`,
     'tx - k > 3', `${limit} - k > tx`, 'idx >= 2', `k + wid < ${limit}`, 'k != tx', `3 * k < ${limit} + tx`, 'k + tx != 12',
+    // On these all threads agree: a run of one value, and tests that are settled on both sides of an edge.
+    'k == m', 'k != q', 'k == u', 'k == 12', 'k + 3 != m', '2 * k == m', 'k >= m', 'k - q >= 0', `k > 4 && k < ${limit} - 2`, `k < 3 || k >= q`,
   );
 }
 
@@ -123,6 +125,11 @@ const FOUND: readonly (readonly [string, string])[] = [
     }`],
   ['a negative sum that is read as unsigned', `for (int k = -3; k < 17; k += 3) {
         if (u > k + tx && i != k)
+            s = s * 31u + (unsigned)(k * 7 + 3) + 1u;
+        s += 3u;
+    }`],
+  ['two edges in place of k > 0, of which the nearer one may lie at zero', `for (int k = 40; k > 0; --k) {
+        if (k * 2 + tx < 25 && k < 25 - 2)
             s = s * 31u + (unsigned)(k * 7 + 3) + 1u;
         s += 3u;
     }`],

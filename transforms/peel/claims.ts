@@ -8,7 +8,7 @@
 import type { Change } from '../lib/guards/bound.js';
 import type { Counter } from './counters.js';
 import type { Guard } from '../lib/guards/guards.js';
-import { constant, equal, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
+import { add, constant, equal, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import type { Reader } from '../lib/guards/reading.js';
 import { edgeOf, follows, formsOf, type Edge, type End, type Form } from '../lib/guards/solve.js';
 
@@ -35,6 +35,8 @@ export interface GuardClaims {
   readonly lateEmpty: boolean;
   /** Early and late have the same value, the other one lies between (`j != i`). */
   readonly hole: boolean;
+  /** All threads of the block agree on the comparison: early and late meet, or only one value of the counter lies between. */
+  readonly agreed: boolean;
 }
 
 export type ClaimsResult = { readonly claims: GuardClaims } | { readonly problem: string; readonly id: 'guard-exact' | 'bound-exact' | 'types-known' | 'operands-invariant' };
@@ -67,10 +69,11 @@ function oneSided(counter: Counter, sym: Sym, guard: Guard, form: Form, facts: r
   const above = claimAbove(edge);
   const up = counter.direction !== -1;
   const [early, late] = up ? [below, above] : [above, below];
+  const complete = equal(edge.first.level, edge.last.level);
   return {
     claims: {
       guard, early, late,
-      complete: equal(edge.first.level, edge.last.level), hole: false,
+      complete, hole: false, agreed: complete,
       earlyEmpty: isEmpty(early, sym, facts), lateEmpty: isEmpty(late, sym, facts),
     },
   };
@@ -85,7 +88,8 @@ function twoSided(counter: Counter, sym: Sym, guard: Guard, below: Form, above: 
   const low = first.edge.valueBelow === differ ? claimBelow(first.edge) : claimBelow(second.edge);
   const high = first.edge.valueBelow === differ ? claimAbove(second.edge) : claimAbove(first.edge);
   const [early, late] = counter.direction === -1 ? [high, low] : [low, high];
-  return { claims: { guard, early, late, complete: false, hole: true, earlyEmpty: isEmpty(early, sym, facts), lateEmpty: isEmpty(late, sym, facts) } };
+  const agreed = equal(low.change.divisor, constant(1n)) && equal(high.change.divisor, constant(1n)) && equal(high.change.level, add(low.change.level, constant(1n)));
+  return { claims: { guard, early, late, complete: false, hole: true, agreed, earlyEmpty: isEmpty(early, sym, facts), lateEmpty: isEmpty(late, sym, facts) } };
 }
 
 function claimBelow(edge: Edge): Claim {

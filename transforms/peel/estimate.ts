@@ -9,9 +9,10 @@ import type { ConditionalExpr, Decl, Expr } from '../../src/syntax/tree.js';
 import { add, interval } from '../lib/guards/polynomial.js';
 import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
-import { doesNothing, type RangePlan } from './range.js';
+import type { RangePlan } from './range.js';
+import { doesNothing } from './run-body.js';
 import { isUnrolled, type VersionPlan } from './version.js';
-import type { PeelPlan } from './write.js';
+import { stepsOver, type PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
 const LOOP_HEAD = 3;
@@ -60,7 +61,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (laneBound && !ownLoopVaries(context, plan)) {
     return { ...base, speedup: Math.min(base.speedup, 0.99), low: 0.9, pays: false, reason: 'the bound differs between lanes, so that a warp would go through both runs where it agreed before' };
   }
-  if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && doesNothing(context, plan.loop, run.decisions, plan.counter))) {
+  if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && !stepsOver(context, plan, run) && doesNothing(context, plan.loop, run.decisions, plan.counter))) {
     return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
   }
   if (plan.kind === 'range' && plan.runs.length > 1 && (isUnrolled(facts, loop) || asksToUnroll(plan))) {

@@ -5,18 +5,19 @@
  * behind, keeps what is not decided. Each run tests the counter in every iteration, so that whatever moves the counter moves it
  * through the runs as it did through the loop.
  */
-import type { Expr, Stmt } from '../../src/syntax/tree.js';
-import { conjunctsOf, variableOf } from '../lib/loops.js';
+import type { Expr } from '../../src/syntax/tree.js';
+import { conjunctsOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Change } from '../lib/guards/bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
 import { seesHeadValue, type Counter } from './counters.js';
+import { breaksAtOnce, diesWithLoop, doesNothing } from './run-body.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { integerType, Reader, variableKey } from '../lib/guards/reading.js';
-import { follows, testForm } from '../lib/guards/solve.js';
-import { arePlain, valueOf, visitLive, type Decisions } from '../lib/guards/simplify.js';
+import { follows, opposite, testForm } from '../lib/guards/solve.js';
+import { arePlain, valueOf, type Decisions } from '../lib/guards/simplify.js';
 
 export interface RunTest {
   readonly side: '<' | '>=';
@@ -32,6 +33,8 @@ export interface Run {
   readonly keepsLoopTest: boolean;
   /** Empty for a run that keeps all guards. */
   readonly decisions: Decisions;
+  /** It has one iteration at most: the counter steps over one value. */
+  readonly once?: true;
 }
 
 export interface RangePlan {
@@ -279,15 +282,35 @@ function decided(setting: Setting, choices: readonly Choice[]): RangePlan | Peel
   const decisions = new Map<Expr, boolean>(choices.map(({ item, claim }) => [item.guard.comparison, claim.value]));
   const none: Decisions = new Map();
   const runs: Run[] = [];
-  if (late.length > 0) runs.push({ test: until(late, earlySide), keepsLoopTest: !(earlySide === '>=' && impliesLoopTest(setting, late.map((claim) => ({ ...claim, side: '>=' as const })))), decisions: none });
+  // The run in front goes on while any of the late claims does not hold yet: each must stand for the loop's test.
+  if (late.length > 0) runs.push({ test: until(late, earlySide), keepsLoopTest: !(earlySide === '>=' && late.every((claim) => impliesLoopTest(setting, [{ ...claim, side: '>=' as const }]))), decisions: beyond(setting, choices, late, 'late') ?? none });
   const test = early.length > 0 ? during(early, earlySide) : null;
   runs.push({ test, keepsLoopTest: test === null || !impliesLoopTest(setting, early), decisions });
+  const after = early.length > 0 ? beyond(setting, choices, early, 'early') : null;
   if (early.length > 0) {
     const cut = late.length === 0 ? cutOf(setting, choices) : null;
-    runs.push({ test: cut, keepsLoopTest: true, decisions: none });
+    runs.push({ test: cut, keepsLoopTest: true, decisions: after ?? none });
   }
-  const needsMonotone = late.length > 0 || runs.some((run) => run.test !== null && run.decisions.size === 0);
+  const needsMonotone = late.length > 0 || after !== null || runs.some((run) => run.test !== null && run.decisions.size === 0);
   return planOf(setting, runs, choices.map(({ item }) => item), settled.assumed, needsMonotone);
+}
+
+/**
+ * What is decided beside the run that a single claim, on which all threads agree, begins or ends: its opposite, and what holds there
+ * besides. Null if nothing is: a run in front of several late claims, or behind several early ones, may be there for any of them.
+ */
+function beyond(setting: Setting, choices: readonly Choice[], edges: readonly Claim[], when: 'early' | 'late'): Decisions | null {
+  const [edge, more] = edges;
+  const item = choices.find(({ claim }) => claim === edge)?.item;
+  const opposed = item === undefined ? null : when === 'early' ? item.late : item.early;
+  if (more !== undefined || item === undefined || !item.complete || opposed === null) return null;
+  // A counter that moves both ways may come back under the edge.
+  if (!setting.counter.monotone || setting.counter.direction === 0) return null;
+  // Behind the decided run late claims go on to hold; what holds in every iteration does anywhere.
+  const besides = choices.filter((other) => other.item !== item && ((when === 'early' && other.when === 'late') || follows(boundFact(other.claim, setting.sym), setting.known)));
+  const settled = settle(setting, [opposed, ...besides.map(({ claim }) => claim)]);
+  if (typeof settled === 'string' || settled.demands.length > 0 || settled.assumed) return null;
+  return new Map<Expr, boolean>([[item.guard.comparison, opposed.value] as const, ...besides.map((other) => [other.item.guard.comparison, other.claim.value] as const)]);
 }
 
 interface Part { readonly choose: 'early' | 'late' | null; readonly items: readonly GuardClaims[] }
@@ -311,12 +334,39 @@ function finish(setting: Setting, items: readonly GuardClaims[], parts: readonly
       const claim = choose === 'late' ? item.late : item.early;
       return claim === null ? [] : [[item.guard.comparison, claim.value] as const];
     }));
+    const single = choose === null ? singleValue(setting, members) : null;
+    if (single !== null) {
+      assumed ||= single.assumed;
+      for (const [comparison, value] of single.decisions) decisions.set(comparison, value);
+    }
     const last = index === parts.length - 1;
     const lates = members.map((item) => item.late).filter((claim) => claim !== null);
     const test = last ? null : choose === 'early' ? during(claims, earlySide) : until(lates, earlySide);
-    runs.push({ test, keepsLoopTest: test === null || choose !== 'early' || !impliesLoopTest(setting, claims), decisions });
+    runs.push({ test, keepsLoopTest: test === null || choose !== 'early' || !impliesLoopTest(setting, claims), decisions, ...(single === null ? {} : { once: true as const }) });
   }
   return planOf(setting, runs, items, assumed, true);
+}
+
+/**
+ * Between early and late lies one value of the counter, the same for all threads: there both sides are equal, and the comparison is known.
+ * The run behind the early one starts no earlier than there, and its own test ends it before the late one; the counter moves one way.
+ */
+function singleValue({ sym, known, counter }: Setting, items: readonly GuardClaims[]): { readonly decisions: Decisions; readonly assumed: boolean } | null {
+  const decisions = new Map<Expr, boolean>();
+  let assumed = false;
+  for (const { guard, early, late, hole, agreed } of items) {
+    if (!hole || !agreed || early === null || late === null || early.value !== late.value || counter.direction === 0) return null;
+    const here = [...known, ...[early, late].map((claim) => opposite(boundFact(claim, sym)))];
+    // Equal sides must lie within their types at both ends, whichever of them is taken for the smaller one.
+    for (const end of [...early.ends, ...late.ends]) {
+      if (follows(end.poly, here)) continue;
+      if (!end.index) return null;
+      assumed = true;
+    }
+    assumed ||= early.assumed || late.assumed;
+    decisions.set(guard.comparison, !early.value);
+  }
+  return decisions.size === 0 ? null : { decisions, assumed };
 }
 
 function during(claims: readonly Claim[], side: '<' | '>='): RunTest {
@@ -328,6 +378,7 @@ function until(claims: readonly Claim[], side: '<' | '>='): RunTest {
   return { side, changes: claims.map((claim) => claim.change), nearest: side === '>=' };
 }
 
+/** Where all of the claims' bounds hold, so does the loop's test. */
 function impliesLoopTest({ conjuncts, tested, sym, counter, nonNegative }: Setting, early: readonly Claim[]): boolean {
   const [form] = tested;
   if (conjuncts.length !== 1 || form === undefined) return false;
@@ -356,52 +407,6 @@ function cutOf({ context, loop, counter }: Setting, choices: readonly Choice[]):
   return null;
 }
 
-/** Nothing that the loop's head changes is used after it. */
-function diesWithLoop(context: TransformContext, loop: PeelableLoop): boolean {
-  if (loop.kind !== 'for' || loop.step === null) return false;
-  const { facts } = context;
-  const effects = facts.effects(loop.step);
-  if (effects.accesses.some((access) => access.kind !== 'read') || effects.unknownCalls.length > 0) return false;
-  return [...effects.assigns].every((variable) => !facts.liveAfter(variable, loop));
-}
-
-/** Nothing but decided tests, and what moves the counter, is left of the body. */
-export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions, counter: Counter | null): boolean {
-  let idle = true;
-  visitLive(facts, loop.body, decisions, (stmt) => {
-    if (stmt.kind === 'expression' && (stmt.expression.kind === 'update' || stmt.expression.kind === 'assign')) idle &&= counter !== null && variableOf(stmt.expression.target) === counter.variable;
-    else if (stmt.kind === 'if') idle &&= valueOf(facts, stmt.condition, decisions) !== null;
-    else idle &&= stmt.kind === 'compound' || stmt.kind === 'empty';
-  });
-  return idle;
-}
-
-/** A run with these decisions is left by a break before it does anything. */
-function breaksAtOnce({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {
-  // The loop's test goes with the run: it must have no effects, which `induction-simple` demands.
-  const leaves = (stmt: Stmt): boolean | null => {
-    switch (stmt.kind) {
-      case 'break': return true;
-      case 'empty': return null;
-      case 'compound': {
-        for (const inner of stmt.body) {
-          const result = leaves(inner);
-          if (result !== null) return result;
-        }
-        return null;
-      }
-      case 'if': {
-        const value = stmt.init === null && stmt.conditionDecl === null ? valueOf(facts, stmt.condition, decisions) : null;
-        if (value === null) return false;
-        const kept = value ? stmt.then : stmt.else;
-        return kept === null ? null : leaves(kept);
-      }
-      default: return false;
-    }
-  };
-  return leaves(loop.body) === true;
-}
-
 function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
   const { context, loop, counter, sym, nonNegative } = setting;
   // A last run that would do nothing is not written if nobody looks at the counter any more.
@@ -412,6 +417,6 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.assumed || setting.leans(),
-    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.complete), under: [...setting.reader.under], stated: [...new Set([...setting.reader.stated, ...counter.stated])],
+    ownBound: claims.some(isOwn), uniformGuards: items.every((item) => item.agreed), under: [...setting.reader.under], stated: [...new Set([...setting.reader.stated, ...counter.stated])],
   };
 }

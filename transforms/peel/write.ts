@@ -26,6 +26,7 @@ import { scopeAt } from '../lib/scopes.js';
 import { copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { RangePlan, Run, RunTest } from './range.js';
+import { doesNothing } from './run-body.js';
 import type { VersionPlan } from './version.js';
 
 export type PeelPlan = RangePlan | VersionPlan;
@@ -158,7 +159,8 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const region = extentOf(source, loop);
   const reads = readsOf(context, plan.guards, region);
   const file = source.realPath;
-  const heads = runs.map((run, i) => headOf(context, plan, run, texts.tests[i] ?? null, i, runs.length));
+  const { tests } = texts;
+  const heads = runs.map((run, i) => headOf(context, plan, run, tests[i] ?? null, i, runs.length));
   const moved = runs.length > 1 && headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
   const parent = context.facts.parent(loop);
   const inList = parent !== null && parent.kind === 'compound';
@@ -168,7 +170,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
   const place = placeOf(context, loop, braces);
   const shift: Shift = { from: indentAt(source, loop.span.start), to: place.indent };
-  const copy = (run: Run, i: number): string => copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
+  const copy = (run: Run, i: number): string => stepOver(context, plan, run, tests[i] ?? null) ?? copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
   const joint = `\n${place.indent}`;
   if (braces) {
     const pieces = [...moved, ...texts.declarations, ...runs.map(copy)];
@@ -186,6 +188,21 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   }
   if (after.length > 0) edits.push({ file, span: { start: region.end, end: region.end }, text: after.map((piece) => `${joint}${piece}`).join('') });
   return { edits, reads };
+}
+
+/** A run of one iteration at most, of which only the step of the loop is left. */
+export function stepsOver(context: TransformContext, plan: RangePlan, run: Run): boolean {
+  return stepOver(context, plan, run, '') !== null;
+}
+
+function stepOver(context: TransformContext, plan: RangePlan, run: Run, test: string | null): string | null {
+  const { loop } = plan;
+  if (run.once !== true || run.test === null || test === null || loop.kind !== 'for' || loop.step === null || loop.condition === null) return null;
+  if (plan.runs[0] === run || !doesNothing(context, loop, run.decisions, null)) return null;
+  const { source } = context.unit;
+  const own = textOf(source, loop.condition.span);
+  const whole = !run.keepsLoopTest || alwaysHolds(context, loop.condition) ? test : needsParentheses(loop.condition) ? `(${own}) && ${test}` : `${own} && ${test}`;
+  return `if (${whole}) ${textOf(source, loop.step.span)};`;
 }
 
 /** What changes in the head of the loop for one of the runs. */

@@ -29,13 +29,21 @@ export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly P
   const result: PeelableLoop[] = [];
   for (const step of [-1, 1]) {
     let at = index + step;
-    // Constants that a bound needs may stand between the runs.
-    while (parent.body[at]?.kind === 'declare') at += step;
+    // Constants that a bound needs may stand between the runs, and a step over one iteration.
+    while (isBetween(facts, loop, parent.body[at])) at += step;
     const other = parent.body[at];
     if (other === undefined) continue;
     for (const run of loopsOf(other)) if (step < 0 ? continues(facts, loop, run) : continues(facts, run, loop)) result.push(run);
   }
   return result;
+}
+
+function isBetween(facts: FunctionFacts, loop: PeelableLoop, stmt: Stmt | undefined): boolean {
+  if (stmt === undefined) return false;
+  if (stmt.kind === 'declare') return true;
+  if (stmt.kind !== 'if' || stmt.else !== null || stmt.then.kind !== 'expression' || loop.kind !== 'for' || loop.step === null) return false;
+  const { source } = facts.unit;
+  return codeOf(source, stmt.then.expression.span) === codeOf(source, loop.step.span);
 }
 
 /**
