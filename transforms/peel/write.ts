@@ -171,10 +171,13 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const place = placeOf(context, loop, braces);
   const shift: Shift = { from: indentAt(source, loop.span.start), to: place.indent };
   const copy = (run: Run, i: number): string => stepOver(context, plan, run, tests[i] ?? null) ?? copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
-  const joint = `\n${place.indent}`;
+  // A pragma at the edge of the page stays there.
+  const atEdge = startsLine(source, region.start) && indentAt(source, region.start) === '';
+  const indentOf = (piece: string): string => (atEdge && piece.startsWith('#') ? '' : place.indent);
   if (braces) {
     const pieces = [...moved, ...texts.declarations, ...runs.map(copy)];
-    return { edits: [...place.edits, { file, span: place.span, text: `${place.before}${pieces.join(joint)}${place.after}` }], reads };
+    const text = pieces.map((piece, i) => (i === 0 ? piece : `\n${indentOf(piece)}${piece}`)).join('');
+    return { edits: [...place.edits, { file, span: place.span, text: `${place.before}${text}${place.after}` }], reads };
   }
   const before = [...moved, ...texts.declarations, ...runs.slice(0, stays).map(copy)];
   const after = runs.slice(stays + 1).map((run, i) => copy(run, stays + 1 + i));
@@ -184,9 +187,9 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
     // Whole lines in front of the loop's first line, which may be a pragma at the edge of the page.
     const lines = startsLine(source, region.start);
     const at = lines ? lineStartOf(source, region.start) : region.start;
-    edits.push({ file, span: { start: at, end: at }, text: before.map((piece) => (lines ? `${place.indent}${piece}\n` : `${piece}${joint}`)).join('') });
+    edits.push({ file, span: { start: at, end: at }, text: before.map((piece) => (lines ? `${indentOf(piece)}${piece}\n` : `${piece}\n${place.indent}`)).join('') });
   }
-  if (after.length > 0) edits.push({ file, span: { start: region.end, end: region.end }, text: after.map((piece) => `${joint}${piece}`).join('') });
+  if (after.length > 0) edits.push({ file, span: { start: region.end, end: region.end }, text: after.map((piece) => `\n${indentOf(piece)}${piece}`).join('') });
   return { edits, reads };
 }
 

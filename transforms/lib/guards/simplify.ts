@@ -5,7 +5,7 @@
  * Chains are folded left to right. What stands left of a conjunct that makes the chain false is still evaluated, unless it has no
  * effects. A `?:` gives way to its arm only if that does not change the type of the value.
  */
-import { forEachChild, isStmt, type Node } from '../../../src/analysis/children.js';
+import { forEachChild, isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
@@ -229,10 +229,30 @@ class Simplifier {
   /** What the block declares meets no other declaration or use where its braces are gone. */
   private mayMix(parent: CompoundStmt, kept: CompoundStmt): boolean {
     if (!kept.body.some(mayDeclare)) return true;
-    if (parent.body.length > 1 || kept.body.some((stmt) => stmt.kind !== 'declare' && mayDeclare(stmt))) return false;
+    if (kept.body.some((stmt) => stmt.kind !== 'declare' && mayDeclare(stmt))) return false;
+    const declared = kept.body.flatMap((stmt) => (stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types] : []));
     // What a head declares may not be declared again in the outermost block below it.
     const taken = headNames(this.facts.parent(parent));
-    return !kept.body.some((stmt) => stmt.kind === 'declare' && [...stmt.variables, ...stmt.types].some(({ name }) => taken.includes(name)));
+    if (declared.some(({ name }) => taken.includes(name))) return false;
+    if (parent.body.length === 1) return true;
+    // They live on to the end of the longer block: nobody may see it, nor be there for another of the name.
+    return declared.every((decl) => decl.kind === 'variable' && diesSilently(decl.type) && !this.isNamedOutside(decl.name, parent, kept));
+  }
+
+  /** The name stands in the block besides the part, in its text or in what its macros say. */
+  private isNamedOutside(name: string, block: CompoundStmt, part: CompoundStmt): boolean {
+    const { text } = this.facts.unit.source;
+    const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$&')}(?![\\w$])`);
+    if (word.test(`${text.slice(block.span.start, part.span.start)} ${text.slice(part.span.end, block.span.end)}`)) return true;
+    let found = false;
+    walk(block, (node) => {
+      if (node === part) return false;
+      if (!isStmt(node) && node.kind === 'ref') found ||= node.name === name;
+      if (isStmt(node) && node.kind === 'declare') found ||= node.variables.some((variable) => variable.name === name);
+      if (isStmt(node) && (node.kind === 'opaque' || node.kind === 'preprocessor')) found = true;
+      return !found;
+    });
+    return found;
   }
 
   private inner(shift: Shift): Simplifier {
@@ -262,6 +282,16 @@ export function arePlain(facts: FunctionFacts, node: ConditionalExpr, value: boo
 
 function isEmpty(stmt: Stmt): boolean {
   return stmt.kind === 'empty' || (stmt.kind === 'compound' && stmt.body.every(isEmpty));
+}
+
+/** Nothing happens at the end of its life: plain values, and CUDA's own vectors of them. */
+function diesSilently(type: Type): boolean {
+  switch (type.kind) {
+    case 'bool': case 'int': case 'float': case 'pointer': case 'enum': return true;
+    case 'array': return diesSilently(type.of);
+    case 'record': return type.decl.vector !== null;
+    default: return false;
+  }
 }
 
 /** Statements that may declare names for those behind them. */
