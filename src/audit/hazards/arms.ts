@@ -7,6 +7,7 @@
  */
 import { builtin } from '../../cuda/builtins.js';
 import type { Partition } from '../../analysis/arrival.js';
+import { asmMeaning } from '../../analysis/asm-text.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, type Node } from '../../analysis/children.js';
 import { lambdaOf } from '../../analysis/lambdas.js';
@@ -40,6 +41,7 @@ function sequence(node: Node, facts: Partition['facts']): string | null {
 
 function sequenceOf(node: Node, facts: Partition['facts']): string | null {
   if (node.kind === 'call') return call(node, facts);
+  if (node.kind === 'asm') return asmMeaning(node.text).collective ? `asm(${node.text.trim()})` : '';
   if (node.kind === 'break' || node.kind === 'continue' || node.kind === 'return' || node.kind === 'goto' || node.kind === 'opaque' || node.kind === 'lambda') return node.kind === 'lambda' ? '' : null;
   const parts: string[] = [];
   let known = true;

@@ -11,6 +11,7 @@ import { forEachChild, type Node } from '../../analysis/children.js';
 import type { Hazard } from '../types.js';
 import { activeMasks } from './activemask.js';
 import { afterExit } from './after-exit.js';
+import { asmCollectives } from './asm-collectives.js';
 import { barriers } from './barriers.js';
 import { broadcasts } from './broadcasts.js';
 import { configuration, faultyMasks } from './configuration.js';
@@ -80,7 +81,7 @@ function inOneShape(facts: FunctionFacts, analysis: Analysis): readonly Hazard[]
   const scene = sceneOf(facts, analysis);
   if (scene === null) return NONE;
   const report = new Report();
-  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, namedBarriers, lambdaCalls, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
+  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, asmCollectives, namedBarriers, lambdaCalls, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
   return report.hazards;
 }
 

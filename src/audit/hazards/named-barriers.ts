@@ -6,8 +6,7 @@
  * Barriers count warps. Looked at are barriers of a literal number and count that one place in the kernel waits at, in blocks of known shape, under conditions that can be evaluated;
  * all barriers of the kernel's PTX must be of this form. Not handled: arrivals apart from waiting (`bar.arrive`), numbers by operands. Source: PTX ISA, "bar, barrier".
  */
-import { asmMeaning } from '../../analysis/asm-text.js';
-import { forEachChild, type Node } from '../../analysis/children.js';
+import { asmCollective, asmMeaning } from '../../analysis/asm-text.js';
 import type { AsmStmt } from '../../syntax/tree.js';
 import { reason, reasonsOf, type Report } from './report.js';
 import type { Scene, Spot } from './scene.js';
@@ -17,12 +16,12 @@ interface Place { readonly node: AsmStmt; readonly spot: Spot; readonly threads:
 export function namedBarriers(scene: Scene, report: Report): void {
   if (!scene.complete) return;
   const places = new Map<number, Place[]>();
-  for (const spot of scene.spots) {
-    for (const node of barriersIn(spot)) {
-      const meant = instruction(node.text);
-      if (meant === null) return;
-      places.set(meant.name, [...(places.get(meant.name) ?? []), { node, spot, threads: meant.threads }]);
-    }
+  for (const event of scene.events) {
+    if (event.kind !== 'unknown' || event.node.kind !== 'asm' || !asmMeaning(event.node.text).barrier) continue;
+    const { node, spot } = event;
+    const meant = instruction(node.text);
+    if (meant === null) return;
+    places.set(meant.name, [...(places.get(meant.name) ?? []), { node, spot, threads: meant.threads }]);
   }
   for (const [name, found] of places) {
     const [only] = found;
@@ -36,27 +35,12 @@ export function namedBarriers(scene: Scene, report: Report): void {
   }
 }
 
-function barriersIn(spot: Spot): readonly AsmStmt[] {
-  const found: AsmStmt[] = [];
-  const visit = (node: Node): void => {
-    if (node.kind === 'asm' && asmMeaning(node.text).barrier) found.push(node);
-    forEachChild(node, visit);
-  };
-  if (spot.facts.function.body !== null) visit(spot.facts.function.body);
-  return found;
-}
-
-const WAITS: ReadonlySet<string> = new Set(['bar.sync', 'barrier.sync', 'barrier.sync.aligned', 'bar.cta.sync', 'barrier.cta.sync', 'barrier.cta.sync.aligned']);
-
 /** `bar.sync 1, 64;` and nothing else. */
 function instruction(text: string): { readonly name: number; readonly threads: number } | null {
-  const trimmed = text.trim();
-  const body = trimmed.endsWith(';') ? trimmed.slice(0, -1).trim() : trimmed;
-  const space = body.indexOf(' ');
-  if (space < 0 || !WAITS.has(body.slice(0, space))) return null;
-  const operands = body.slice(space).split(',').map((operand) => operand.trim());
-  const [name, threads] = operands.map((operand) => (operand === '' ? Number.NaN : Number(operand)));
-  return operands.length === 2 && name !== undefined && threads !== undefined && Number.isInteger(name) && Number.isInteger(threads) && threads > 0 && name >= 0 ? { name, threads } : null;
+  const [only, ...others] = asmMeaning(text).instructions;
+  const meant = only === undefined || others.length > 0 || only.predicate !== null ? null : asmCollective(only);
+  if (meant === null || meant.kind !== 'block' || meant.threads === null || meant.which.kind !== 'number' || meant.threads.kind !== 'number') return null;
+  return meant.threads.value > 0n ? { name: Number(meant.which.value), threads: Number(meant.threads.value) } : null;
 }
 
 /** Threads of the warps that come; null if a condition cannot be evaluated. */

@@ -20,7 +20,7 @@ import { leftSince } from './left-loops.js';
 import { originOf } from './masks.js';
 import { isHip } from './platform.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
-import type { Collective, Spot } from './scene.js';
+import type { Spot } from './scene.js';
 import { weigh } from './severity.js';
 
 /** A conjunct: an expression that holds, or that does not. */
@@ -31,8 +31,11 @@ type Values = { readonly kind: 'range'; readonly low: bigint | null; readonly hi
 
 interface Bound { readonly operand: Expr; readonly values: Values }
 
+/** A call, or an instruction of inline PTX that is one. */
+export interface Called { readonly node: Node; readonly spot: Spot; readonly name: string }
+
 /** A mask that is the result of `vote`: the lanes for which `predicate` held. */
-export function votedMask(call: Collective, arrival: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
+export function votedMask(call: Called, arrival: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
   let inside = false;
   for (let here: Spot | null = call.spot; here !== null; here = here.outer) inside ||= here.facts === where.facts;
   if (!inside) return;
@@ -52,7 +55,7 @@ export function votedMask(call: Collective, arrival: Arrival, vote: CallExpr, pr
 }
 
 /** Lanes that voted and have left a loop since: said as a hazard? */
-function leftBehind(call: Collective, since: readonly Partition[], vote: CallExpr, predicate: Expr, where: Spot, report: Report): boolean {
+function leftBehind(call: Called, since: readonly Partition[], vote: CallExpr, predicate: Expr, where: Spot, report: Report): boolean {
   const voted = conjuncts(predicate, true, where);
   const gone = since.filter((partition) => leftSince(partition, call.spot, vote, where) && !(partition.facts === where.facts && partition.conditions.every((condition) => askedBefore(condition, partition, voted, where))));
   const weighed = weigh(gone, call.spot, 32);
@@ -71,7 +74,7 @@ function askedBefore(condition: Expr, partition: Partition, voted: readonly Atom
 }
 
 /** Conditions stand between the vote and the call. */
-function narrowed(call: Collective, since: readonly Partition[], before: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
+function narrowed(call: Called, since: readonly Partition[], before: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
   if (since.some((partition) => partition.kind === 'exit' || partition.facts !== where.facts || partition.decision === null || partition.decision.holds === null)) return;
   const open = since.filter((partition) => weigh([partition], call.spot, 32) !== null);
   if (open.length === 0) return;
