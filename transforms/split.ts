@@ -18,12 +18,12 @@
  * after:
  *
  *     __global__ void scale_weighted(float *x, const float *w, int n) { … x[i] *= w[i]; }
- *     __global__ void scale_no_weighted(float *x, int n) { … x[i] *= 0.5f; }
+ *     __global__ void scale_not_weighted(float *x, int n) { … x[i] *= 0.5f; }
  *     …
  *         if (weighted)
  *             scale_weighted<<<(n + 255) / 256, 256>>>(x, w, n);
  *         else
- *             scale_no_weighted<<<(n + 255) / 256, 256>>>(x, n);
+ *             scale_not_weighted<<<(n + 255) / 256, 256>>>(x, n);
  *
  * A role by block number becomes two launches, each of the blocks that have the role. Interior and border of an index space become the blocks that
  * lie inside whole, which run one arm, and the others, which run the original with its test. Treated means: the kernel's name starts no block any
@@ -89,7 +89,7 @@ void run(const float *x, float *y, int n, bool sharp) {
     y[i] = sum;
 }
 
-__global__ void sharpen_no_sharp(const float *x, float *y) {
+__global__ void sharpen_not_sharp(const float *x, float *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] = x[i];
 }
@@ -98,7 +98,7 @@ void run(const float *x, float *y, int n, bool sharp) {
     if (sharp)
         sharpen_sharp<<<n / 256, 256>>>(x, y, n);
     else
-        sharpen_no_sharp<<<n / 256, 256>>>(x, y);
+        sharpen_not_sharp<<<n / 256, 256>>>(x, y);
 }
 `,
   },

@@ -186,3 +186,37 @@ describe('a read-only file', () => {
     expect(readFileSync(join(cwd, 'locked.cu'), 'utf8')).toBe(PLAIN);
   });
 });
+
+describe('a kernel of a header that split divides', () => {
+  const HEADER = `#pragma once
+__global__ void k(float *x, int n, bool flag) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (flag) {
+        if (i < n) x[i] = 1.f;
+    } else {
+        if (i < n) x[i] += 2.f;
+    }
+}
+`;
+  const main = (name: string): string => `#include "k.cuh"\nvoid ${name}(float *x, int n, bool flag) { k<<<(n + 255) / 256, 256>>>(x, n, flag); }\n`;
+  const divided = async (cwd: string, include: readonly string[]): Promise<{ readonly diff: string; readonly said: string }> => {
+    const project = await Project.open({ include, cwd });
+    const { sites: [site] } = project.apply(['split'], { evenIfItLoses: true });
+    return { diff: project.diff(), said: site?.obligations.find((obligation) => obligation.id === 'all-launches-visible')?.text ?? '' };
+  };
+
+  test('goes where all files that include it are given, and every launch follows', async () => {
+    const cwd = folder({ 'k.cuh': HEADER, 'a.cu': main('a'), 'b.cu': main('b') });
+    const { diff } = await divided(cwd, ['a.cu', 'b.cu']);
+    expect(diff).toMatch(/^-__global__ void k\(float \*x, int n, bool flag\) \{/m);
+    expect(diff.match(/^\+.*k_flag<<</gm)).toHaveLength(2);
+  });
+
+  test('stays where one was not given, and says for whom', async () => {
+    const cwd = folder({ 'k.cuh': HEADER, 'a.cu': main('a'), 'b.cu': main('b') });
+    const { diff, said } = await divided(cwd, ['a.cu']);
+    expect(diff).not.toMatch(/^-__global__/m);
+    expect(diff).toMatch(/^\+__global__ void k_flag\(/m);
+    expect(said).toContain('k stays for other files that include its header');
+  });
+});

@@ -8,6 +8,7 @@ import { initParser } from '../../src/syntax/parser.js';
 import { loadProgram } from '../../src/syntax/program.js';
 import { compact } from '../../transforms/compact.js';
 import { contextFor, evaluateFunction, refusals } from '../../transforms/lib/framework.js';
+import { grantsInForce } from '../../transforms/lib/grants.js';
 import type { Estimate, Outcome } from '../../transforms/lib/types.js';
 import { applyAll, load, outcomesOf } from '../helpers/transform.js';
 
@@ -72,20 +73,27 @@ describe('several files', () => {
   const header = `#pragma once\n__global__ void k(${SIGNATURE});\n`;
   const host = `#include "k.cuh"\n\n${LAUNCH}`;
 
-  function apply(files: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  function apply(files: Readonly<Record<string, string>>, grants: ReadonlySet<string> | null = null): ReadonlyMap<string, string> {
     const paths = new Map(Object.entries(files).map(([name, text]) => [`/p/${name}`, text]));
     const program = loadProgram([...paths.keys()].filter((name) => name.endsWith('.cu')), { readFile: (name) => Buffer.from(paths.get(name) ?? '', 'utf8'), realPath: (name) => (paths.has(name) ? name : null) });
     const unit = program.units.get('/p/k.cu');
     const fn = unit?.kernels.find((one) => one.body !== null);
     if (unit === undefined || fn === undefined) throw new Error('no kernel');
-    const outcome = evaluateFunction(compact, contextFor(createAnalysis(program).kernel(fn), unit, asked('free')))[0];
+    const outcome = evaluateFunction(compact, contextFor(createAnalysis(program).kernel(fn), unit, { ...asked('free'), ...(grants === null ? {} : { grants }) }))[0];
     const change = outcome?.change ?? null;
     if (outcome === undefined || change === null) throw new Error(outcome === undefined ? 'no site' : refusals(outcome).map((r) => `${r.id}: ${r.text}`).join('\n'));
     return new Map([...paths].map(([name, text]) => [name.slice(3), applyEdits(text, change.edits.filter((edit) => edit.file === name), '\n')]));
   }
 
-  test('a kernel that a header declares stays, and the new ones are declared beside it', () => {
+  test('a kernel that a header declares goes with its declaration', () => {
     const after = apply({ 'k.cu': kernel, 'k.cuh': header, 'host.cu': host });
+    expect(after.get('k.cu')).not.toMatch(/void k\(/);
+    expect(after.get('k.cuh')).not.toMatch(/void k\(/);
+    expect(after.get('k.cuh')).toMatch(/void k_light\(.*\);\n__global__ void k_heavy\(.*\);/s);
+  });
+
+  test('it stays where other files may include the header, and the new ones are declared beside it', () => {
+    const after = apply({ 'k.cu': kernel, 'k.cuh': header, 'host.cu': host }, grantsInForce([], ['all-launches-visible']));
     expect(after.get('k.cu')).toContain(`__global__ void k(${SIGNATURE})\n`);
     expect(after.get('k.cuh')).toMatch(/void k\(.*\);\n__global__ void k_light\(.*unsigned \*items, unsigned \*count\);\n__global__ void k_heavy\(.*\);/s);
     expect(after.get('host.cu')).toMatch(/k_light<<<.*k_heavy<<</s);
@@ -95,6 +103,25 @@ describe('several files', () => {
     const after = apply({ 'k.cu': kernel.replace('#include "k.cuh"\n\n', ''), 'host.cu': host.replace('#include "k.cuh"\n', `__global__ void k(${SIGNATURE});\n`) });
     expect(after.get('k.cu')).not.toMatch(/void k\(/);
     expect(after.get('host.cu')).toMatch(/void k_light\(.*void k_heavy\(.*k_light<<<.*k_heavy<<</s);
+  });
+});
+
+describe('a launch of no blocks', () => {
+  const hostOf = (grid: string): string => applyAll(compact, `__global__ void k(${SIGNATURE})\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n${BODY}}\n\nvoid run(const float *x, const int *key, float *y, int n, unsigned u, dim3 g)\n{\n    k<<<${grid}, 256>>>(x, key, y, n);\n}\n`, asked('free')).text.replace(/^[\s\S]*void run/, '');
+  test.each([
+    ['n', 'if (n > 0) {'], ['(n + 255) / 256', 'if (blocks > 0) {'], ['(u + 255) / 256', 'if (blocks > 0) {'], ['dim3((n + 255) / 256)', 'if (blocks_x > 0) {'],
+  ])('%s: memory is taken under a test', (grid, head) => {
+    const text = hostOf(grid);
+    expect(text).toContain(head);
+    expect(text.indexOf(head)).toBeLessThan(text.indexOf('cudaMallocAsync'));
+    // Nothing is launched or taken outside of it.
+    expect(text.slice(text.indexOf(head)).replace(/^.*\{/, '').split('\n').filter((line) => /cuda|<<</.test(line)).every((line) => line.startsWith('            '))).toBe(true);
+    expect(text.match(/> 0/g)).toHaveLength(1);
+  });
+
+  test('a grid that is there is not asked for', () => {
+    expect(hostOf('64')).not.toContain('> 0');
+    expect(hostOf('dim3(64)')).not.toContain('> 0');
   });
 });
 
@@ -117,7 +144,7 @@ describe('calls of the runtime', () => {
   });
 
   test('lean on no name that the host code may have given away', () => {
-    expect(withHost(`void run(${parameters})\n{\n    int min = 3, max = min;\n    (void)max;\n    ${launch}\n}\n`)).toContain('heavy_blocks = blocks < 2048u ? blocks : 2048u;');
+    expect(withHost(`void run(${parameters})\n{\n    int min = 3, max = min;\n    (void)max;\n    ${launch}\n}\n`)).toContain('heavy_blocks = blocks < 2048 ? blocks : 2048;');
   });
 
   test('are not wrapped in what takes more than the answer', () => {

@@ -132,7 +132,8 @@ describe('two launches', () => {
 }
 `, ROLES)).toBe(`void run(float *a, float *b, int n, cudaStream_t s) {
     {
-        const unsigned blocks = n * 2;
+        const int grid = n * 2;
+        const unsigned blocks = grid > 0 ? grid : 0;
         const size_t shared_bytes = bytes(n);
         const unsigned front = (unsigned)n < blocks ? (unsigned)n : blocks;
         const unsigned rest = blocks - front;
@@ -216,7 +217,7 @@ describe('the order of evaluation', () => {
   });
 
   test('the configuration of roles is kept where an argument changes it', () => {
-    expect(launched('k<<<n, m>>>(a, b, m--, f);', ROLES)).toMatch(/const unsigned blocks = n;\s+const unsigned threads = m;\s+const int n2 = m--;/);
+    expect(launched('k<<<n, m>>>(a, b, m--, f);', ROLES)).toMatch(/const unsigned blocks = n > 0 \? n : 0;\s+const unsigned threads = m;\s+const int n2 = m--;/);
   });
 });
 
@@ -249,7 +250,7 @@ struct Stream { cudaStream_t s; Stream(); ~Stream(); operator cudaStream_t() { r
     ['of a reference', 'k<<<n, 256>>>(shared_buffer().get(), b, n, f);', 'const auto x = shared_buffer().get();'],
     ['a view of a variable', 'std::vector<float> v(n); k<<<n, 256>>>(v.data(), b, n, f);', 'const auto x = v.data();'],
     ['a pointer of thrust', 'thrust::device_vector<float> v(n); k<<<n, 256>>>(thrust::raw_pointer_cast(v.data()), b, n, f);', 'const auto x = thrust::raw_pointer_cast(v.data());'],
-    ['a number', 'k<<<blocks_for(n), 256>>>(a, b, n, f);', 'const unsigned blocks = blocks_for(n);'],
+    ['a number', 'k<<<blocks_for(n), 256>>>(a, b, n, f);', 'const int grid = blocks_for(n);'],
   ])('%s is', (_, launch, expected) => {
     expect(launched(launch, ROLES, CLASSES)).toContain(expected);
   });

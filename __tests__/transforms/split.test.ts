@@ -5,7 +5,7 @@ import { refusals } from '../../transforms/lib/framework.js';
 import { split } from '../../transforms/split.js';
 import type { Outcome, Transform } from '../../transforms/lib/types.js';
 import { grantsInForce } from '../../transforms/lib/grants.js';
-import { load, outcomesOf, PATH, type RunOptions } from '../helpers/transform.js';
+import { applyAll, load, outcomesOf, PATH, type RunOptions } from '../helpers/transform.js';
 
 beforeAll(async () => {
   await initParser();
@@ -55,16 +55,31 @@ describe('refusals', () => {
 });
 
 describe('across files', () => {
-  test('a kernel that a header declares stays, and the header is edited once', () => {
-    const outcome = only(`#include "k.cuh"\n${kernel('flag')}${RUN}`, { headers: { 'k.cuh': '#pragma once\n__global__ void k(float *x, float *y, int n, bool flag);\n' } });
+  const HEADER = { 'k.cuh': '#pragma once\n__global__ void k(float *x, float *y, int n, bool flag);\n' };
+  const declared = (options: RunOptions): { readonly header: readonly string[]; readonly behind: boolean; readonly said: string | undefined } => {
+    const outcome = only(`#include "k.cuh"\n${kernel('flag')}${RUN}`, { headers: HEADER, ...options });
     expect(outcome.status).toBe('applied');
-    const header = outcome.change?.edits.filter((edit) => edit.file.endsWith('k.cuh')) ?? [];
-    expect(header.map((edit) => edit.text)).toEqual([
-      '__global__ void k(float *x, float *y, int n, bool flag);\n__global__ void k_flag(float *x, int n);\n__global__ void k_no_flag(float *y, int n);',
-    ]);
-    const own = outcome.change?.edits.filter((edit) => edit.file === PATH) ?? [];
-    // Put behind the kernel, which is left.
-    expect(own.some((edit) => edit.span.start === edit.span.end && edit.text.includes('void k_flag(float *x, int n)'))).toBe(true);
+    const edits = outcome.change?.edits ?? [];
+    return {
+      header: edits.filter((edit) => edit.file.endsWith('k.cuh')).map((edit) => edit.text),
+      behind: edits.some((edit) => edit.file === PATH && edit.span.start === edit.span.end && edit.text.includes('void k_flag(float *x, int n)')),
+      said: outcome.obligations.find((obligation) => obligation.id === 'all-launches-visible')?.text,
+    };
+  };
+  const NEW = '__global__ void k_flag(float *x, int n);\n__global__ void k_not_flag(float *y, int n);';
+
+  test('a kernel that a header declares goes with its declaration, and the header is edited once', () => {
+    const { header, behind, said } = declared({});
+    expect(header).toEqual([NEW]);
+    expect(behind).toBe(false);
+    expect(said).toContain('no file outside this run launches k');
+  });
+
+  test('it stays where other files may include the header, and the certificate says why', () => {
+    const { header, behind, said } = declared({ grants: grantsInForce([], ['all-launches-visible']) });
+    expect(header).toEqual([`__global__ void k(float *x, float *y, int n, bool flag);\n${NEW}`]);
+    expect(behind).toBe(true);
+    expect(said).toContain('k stays for other files that include its header; given in the same run, it goes');
   });
 
   test('without the grant that all launches are seen the kernel stays', () => {
@@ -75,6 +90,76 @@ describe('across files', () => {
 
   test('a field or a member of that name is no launch', () => {
     expect(only(`struct Set {\n    float k;\n};\nfloat of(Set s) { return s.k; }\n${kernel('flag')}${RUN}`).status).toBe('applied');
+  });
+});
+
+describe('names of the two kernels', () => {
+  const HEAD = 'enum Mode { PLAIN, SMOOTH };\nenum class Side { left, right };\n#define MODE_FAST 3\nstruct Options { int level; bool is_last; };\n';
+  const named = (condition: string, parameters: string, passed: string, body?: string): readonly string[] => {
+    const text = `${HEAD}__global__ void k(float *x, int n${parameters}) {\n${body ?? `    if (${condition}) x[blockIdx.x] = 1.f; else x[blockIdx.x] = 2.f;`}\n}\nvoid run(float *x, int n, int m, bool b, const float *p, Mode mode, Side side, Options o, dim3 g) { k<<<g, 32>>>(x, n${passed}); }\n`;
+    return [...applyAll(transform, text, { evenIfItLoses: true }).text.matchAll(/__global__ void (\w+)/g)].map((match) => match[1] ?? '');
+  };
+  test.each([
+    ['weighted', ', bool weighted', ', b', ['k_weighted', 'k_not_weighted']],
+    ['!weighted', ', bool weighted', ', b', ['k_not_weighted', 'k_weighted']],
+    ['is_last', ', bool is_last', ', b', ['k_last', 'k_not_last']],
+    ['useBias', ', bool useBias', ', b', ['k_with_bias', 'k_no_bias']],
+    ['mask', ', const float *mask', ', p', ['k_with_mask', 'k_no_mask']],
+    ['mask == nullptr', ', const float *mask', ', p', ['k_no_mask', 'k_with_mask']],
+    ['mode == 0', ', int mode', ', m', ['k_mode_0', 'k_mode_not_0']],
+    ['mode != -1', ', int mode', ', m', ['k_mode_not_minus_1', 'k_mode_minus_1']],
+    ['mode == SMOOTH', ', Mode mode', ', mode', ['k_mode_smooth', 'k_mode_not_smooth']],
+    ['Side::left == side', ', Side side', ', side', ['k_side_left', 'k_side_not_left']],
+    ['o.level > 1', ', Options o', ', o', ['k_level_above_1', 'k_level_up_to_1']],
+    ['o.is_last', ', Options o', ', o', ['k_last', 'k_not_last']],
+    ['64 > n', ', int m', ', m', ['k_n_below_64', 'k_n_from_64']],
+    ['up && n > 64', ', bool up', ', b', ['k_up', 'k_other']],
+    ['n > 64 && mode == 2', ', int mode', ', m', ['k_mode_2', 'k_other']],
+    ['up || n > 64', ', bool up', ', b', ['k_other', 'k_not_up']],
+    ['(bits & 4) != 0', ', unsigned bits', ', m', ['k_bits_has_4', 'k_bits_without_4']],
+    ['n % 3 + m > 7', ', int m', ', m', ['k_then', 'k_else']],
+    ['blockIdx.x == 0', '', '', ['k_first_block', 'k_rest']],
+    ['blockIdx.y != gridDim.y - 1', '', '', ['k_rest', 'k_last_block']],
+    ['blockIdx.x >= n', '', '', ['k_rest', 'k_first_blocks']],
+  ])('if (%s)', (condition, parameters, passed, expected) => {
+    expect(named(condition, parameters, passed)).toEqual(expected);
+  });
+
+  test('a chain goes on from the kernel that it began with', () => {
+    const chain = (tests: readonly string[]): readonly string[] => named('', ', int mode', ', m', `    ${tests.map((test, i) => `if (mode == ${test}) x[blockIdx.x] = ${i};`).join(' else ')} else x[blockIdx.x] = -1;`);
+    expect(chain(['0', '1', '2'])).toEqual(['k_mode_0', 'k_mode_1', 'k_mode_2', 'k_mode_not_0_or_1_or_2']);
+    expect(chain(['10', '11', '12', '13', '14'])).toEqual(['k_mode_10', 'k_mode_11', 'k_mode_12', 'k_mode_13', 'k_mode_14', 'k_mode_other2']);
+  });
+
+  test('a name that stands anywhere gets a number', () => {
+    const text = `void k_flag();\n#define k_not_flag 1\n${kernel('flag')}${RUN}`;
+    expect(applyAll(transform, text, { evenIfItLoses: true }).text).toMatch(/void k_flag2\([\s\S]*void k_not_flag2\(/);
+  });
+});
+
+describe('grids that are not launched', () => {
+  const host = (grid: string, condition = 'blockIdx.x < n'): string => applyAll(transform, `${kernel(condition)}void run(float *x, float *y, int n, bool flag, unsigned u, size_t big, dim3 g) {\n    k<<<${grid}, 32>>>(x, y, n, flag);\n}\n`, { evenIfItLoses: true }).text.replace(/^[\s\S]*void run/, '');
+  test('a negative number of blocks is none in every part', () => {
+    expect(host('n')).toContain('const unsigned blocks = n > 0 ? n : 0;');
+    expect(host('n / 32')).toMatch(/const int grid = n \/ 32;\s+const unsigned blocks = grid > 0 \? grid : 0;/);
+    expect(host('big / 32')).toMatch(/const int grid = big \/ 32;\s+const unsigned blocks = grid > 0 \? grid : 0;/);
+    expect(host('u')).toMatch(/const int grid = u;\s+const unsigned blocks = grid > 0 \? grid : 0;/);
+    expect(host('g')).toContain('const unsigned blocks_x = g.x <= 2147483647 ? g.x : 0;');
+    expect(host('g', 'blockIdx.y < n')).toContain('const unsigned blocks_y = g.y <= 65535 ? g.y : 0;');
+    // One block alone: a signed number says it.
+    expect(host('n / 32', 'blockIdx.x == 0')).toMatch(/const int blocks = n \/ 32;\s+if \(blocks > 0\)\s+k_first_block<<<1, 32>>>[^;]*;\s+if \(blocks > 1\)\s+k_rest<<<blocks - 1, 32>>>/);
+  });
+
+  test('numbers that cannot be negative are taken as they are', () => {
+    expect(host('7')).toContain('const unsigned blocks = 7;');
+    expect(host('(u + 31) / 32')).toContain('const unsigned blocks = (u + 31) / 32;');
+    expect(host('u >> 5')).toContain('const unsigned blocks = u >> 5;');
+    expect(host('dim3(64, n)')).not.toContain('blocks_x');
+    expect(host('dim3(64, n)', 'blockIdx.y < n')).toContain('blocks_y');
+  });
+
+  test('a choice of two kernels takes the grid as it is', () => {
+    expect(host('n / 32', 'flag')).toMatch(/if \(flag\)\s+k_flag<<<n \/ 32, 32>>>/);
   });
 });
 

@@ -56,7 +56,7 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
   const total = index.axes === 1 ? '(size_t)gridDim.x * blockDim.x' : '(size_t)gridDim.x * blockDim.x * gridDim.y * blockDim.y';
   // Spelled out: `min` may be a variable at the launch.
   const whole = index.axes === 1 ? 'gridDim.x' : '(size_t)gridDim.x * gridDim.y';
-  const blocks = `${whole} < ${MOST_BLOCKS}u ? ${index.axes === 1 ? whole : 'gridDim.x * gridDim.y'} : ${MOST_BLOCKS}u`;
+  const blocks = `${whole} < ${MOST_BLOCKS} ? ${index.axes === 1 ? whole : 'gridDim.x * gridDim.y'} : ${MOST_BLOCKS}`;
   const grid = all.heavyBlocks;
   const steps: LaunchStep[] = [{ kind: 'value', name: all.capacity, type: 'size_t', value: total }];
   const temporary = (name: string, element: string, count: string): LaunchStep => ({ kind: 'temporary', name, element, count });
@@ -72,7 +72,7 @@ export function launchPlanOf(context: TransformContext, plan: GridPlan): LaunchP
     { kind: 'value', name: grid, type: 'unsigned', value: blocks },
     {
       kind: 'kernel', kernel: all.heavy, grid, block: 'blockDim',
-      arguments: [...own, ...names.carried, ...parametersOf(plan).grid.map((one) => one.value), all.items, all.count], unless: null, anyGrid: true,
+      arguments: [...own, ...names.carried, ...parametersOf(plan).grid.map((one) => one.value), all.items, all.count], unless: null, anyGrid: true, asFull: true,
     },
   );
   return { steps };

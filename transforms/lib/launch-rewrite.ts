@@ -4,12 +4,12 @@
  * The plan speaks of the kernel's parameters, of `gridDim` and `blockDim` of the launch that it replaces, of values and of temporaries. At a
  * site each of these is the argument's own text where that is the same, else a variable of the parameter's type that is set once. Two
  * launches of which the first is left out unless `c` and the second if `c` become `if (c) … else …`. A launch of another grid than the
- * original's is guarded by `if (grid > 0)`: the runtime calls a launch of nothing an error.
+ * original's is guarded by `if (grid > 0)`: the runtime calls a launch of nothing an error. Grids that the runtime refuses, negative numbers
+ * among them, are none; a plan that takes memory is left out for them as a whole.
  */
 import { strip } from '../../src/analysis/children.js';
-import { evaluate, single } from '../../src/analysis/integer-values.js';
 import type { Span } from '../../src/source/types.js';
-import type { Expr, ParameterDecl, Type } from '../../src/syntax/tree.js';
+import type { Expr, ParameterDecl } from '../../src/syntax/tree.js';
 import { sameType } from './equality.js';
 import { errorCheck } from './launch-checks.js';
 import { fileTokens, spelledIn } from './launch-mentions.js';
@@ -19,10 +19,11 @@ import { changes, diesWith } from './launch-order.js';
 import { hostPass } from './launch-passes.js';
 import type { KernelSites, LaunchSite, Obstacle } from './launch-sites.js';
 import { placeAt } from './launch-place.js';
-import { styleOf, unixNewlines } from './text.js';
+import { isNeverEmpty, mayBeRefused, MOST_BLOCKS } from './launch-grid.js';
+import { AXES, coveredBy, dividedAxes, isChoice, onlyCounted, sizeDecides, SMALL_GRID, type KernelStep } from './launch-steps.js';
+import { argumentsOf, balanced, negated, simpleShape, typeText } from './launch-text.js';
+import { blockText, styleOf, unixNewlines } from './text.js';
 import type { Edit, LaunchPlan, LaunchStep } from './types.js';
-
-type KernelStep = Extract<LaunchStep, { kind: 'kernel' }>;
 
 /** What a caller knows about a condition of the plan (a step's `unless`) at one site; null if it is decided at run time. */
 export type Decide = (site: LaunchSite, condition: string) => boolean | null;
@@ -63,8 +64,6 @@ export class InTheWay extends Error {
   }
 }
 
-const AXES = ['.x', '.y', '.z'];
-
 /** One launch site: names are bound, then the steps are written in order. */
 export class SiteWriter {
   readonly includes = new Set<string>();
@@ -79,6 +78,10 @@ export class SiteWriter {
   /** Sides of grids of which it is known that they are not empty, in the plan's words. */
   readonly #full = new Set<string>();
   readonly #choice: boolean;
+  /** Axes along which the blocks of the plan are not those of the original. */
+  readonly #divided: ReadonlySet<string>;
+  /** Memory is taken for the launch: nothing of the plan is done for a launch of no blocks. */
+  readonly #guarded: boolean;
   /** Parts of the launch that go into variables because others change them, or they others: in the order of the launch. */
   readonly #kept: ReadonlySet<Expr>;
   readonly #unit: string;
@@ -92,12 +95,15 @@ export class SiteWriter {
     });
     const kernels = this.#steps.filter((step) => step.kind === 'kernel');
     this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
+    this.#divided = dividedAxes(this.#steps);
+    this.#guarded = this.#steps.some((step) => step.kind === 'temporary');
     this.#unit = styleOf(site.unit.source, site.function).unit;
     this.#kept = this.#inOrder();
     this.#bindConfiguration();
     this.#bindTemplate();
     this.#bindParameters();
     this.#write();
+    if (this.#guarded) this.#guard();
   }
 
   edits(): readonly Edit[] {
@@ -113,7 +119,17 @@ export class SiteWriter {
   }
 
   #needsScope(): boolean {
-    return this.#steps.some((step) => step.kind !== 'kernel') || this.#lines.length > 1;
+    return this.#lines.length > 1 || (!this.#guarded && this.#steps.some((step) => step.kind !== 'kernel'));
+  }
+
+  /** Puts the lines under `if (blocks > 0)`, where that is not known. */
+  #guard(): void {
+    const { launch, unit, function: fn } = this.site;
+    const asked = AXES.filter((axis) => !isNeverEmpty(launch.grid, axis, this.site)).map((axis) => this.#bound.get(`gridDim${axis}`)).filter((side) => side !== undefined && side !== '1');
+    if (asked.length === 0) return;
+    const style = styleOf(unit.source, fn);
+    const inner = this.#lines.flatMap((line) => line.split('\n')).map((line) => (line === '' ? line : this.#unit + line));
+    this.#lines.splice(0, this.#lines.length, blockText(style, '', `if${style.keywordSpace}(${asked.map((side) => `${side ?? ''} > 0`).join(' && ')})`, inner.join('\n')));
   }
 
   // ------------------------------------------------------------------------------------------------------------ names
@@ -225,18 +241,26 @@ export class SiteWriter {
   /** A shape of which the plan needs single sides. */
   #bindShape(which: 'grid' | 'block', expr: Expr, variable: string, base: string): void {
     const whole = this.textOf(expr.span);
+    const counted = which === 'grid' ? AXES.filter((axis) => this.#divided.has(axis) && mayBeRefused(expr, axis, this.site)) : [];
     if (isArithmetic(expr.type) && expr.kind !== 'init-list') {
-      const same = !this.#kept.has(expr) && isPlain(expr) && expr.type.kind === 'int' && !expr.type.signed && expr.type.bits === 32;
-      const name = same ? whole : this.#variable('unsigned', which === 'grid' ? 'blocks' : 'threads', expr);
+      const plain = !this.#kept.has(expr) && isPlain(expr) && expr.type.kind === 'int' && expr.type.bits === 32 ? expr.type : null;
+      // A number of blocks that the runtime refuses is negative as an int, and the parts of it would be there.
+      const signed = counted.includes('.x');
+      const fixed = !signed || this.#guarded || onlyCounted(this.#steps, '.x');
+      const name = plain?.signed === signed ? whole : this.#variable(signed ? 'int' : 'unsigned', which === 'block' ? 'threads' : fixed ? 'blocks' : 'grid', expr);
+      const x = fixed ? name : this.local('unsigned', 'blocks', `${name} > 0 ? ${name} : 0`);
       this.#texts.set(which, name);
-      this.#bound.set(variable, name).set(`${variable}.x`, name).set(`${variable}.y`, '1').set(`${variable}.z`, '1');
+      this.#bound.set(variable, name).set(`${variable}.x`, x).set(`${variable}.y`, '1').set(`${variable}.z`, '1');
       return;
     }
     const same = !this.#kept.has(expr) && isPlain(expr) && expr.type.kind === 'record' && expr.type.decl.name === 'dim3';
     const name = same ? whole : this.#variable('dim3', base, expr, whole.startsWith('{') ? whole : `dim3(${whole})`.replace(/^dim3\((dim3\(.*\))\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)));
     this.#texts.set(which, name);
     this.#bound.set(variable, name);
-    for (const axis of AXES) this.#bound.set(variable + axis, name + axis);
+    for (const axis of AXES) {
+      const side = name + axis;
+      this.#bound.set(variable + axis, counted.includes(axis) ? this.local('unsigned', `blocks_${axis.slice(1)}`, `${side} <= ${MOST_BLOCKS[axis] ?? ''} ? ${side} : 0`) : side);
+    }
   }
 
   #bindParameters(): void {
@@ -338,7 +362,7 @@ export class SiteWriter {
   /** `grid > 0` for each side of the grid that is not the original's, unless its condition says so. */
   #nonEmpty(step: KernelStep): readonly string[] {
     const grid = step.grid.trim();
-    if (grid === 'gridDim') return [];
+    if (grid === 'gridDim' || (step.asFull === true && this.#guarded)) return [];
     const list = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
     const sides = list === undefined ? [grid] : argumentsOf(list);
     const full = new Set([...this.#full, ...coveredBy(step.unless)]);
@@ -386,77 +410,4 @@ export class SiteWriter {
     if (stream !== null) parts.push(stream);
     return `<<<${parts.join(', ')}>>>`;
   }
-}
-
-/** `gridDim.x <= 1`: a part of the grid that is not there. */
-const SMALL_GRID = /^(gridDim\.[xyz]) <= (\d+)$/;
-
-/** The side of a grid that is not empty where the condition does not hold: `gridDim.x - 1` for `gridDim.x <= 1`. */
-function coveredBy(unless: string | null): readonly string[] {
-  const most = unless === null ? null : SMALL_GRID.exec(unless);
-  return most === null ? [] : [`${most[1] ?? ''} - ${most[2] ?? ''}`];
-}
-
-/** Such a condition where the launch says how many blocks there are. */
-function sizeDecides(grid: Expr, unless: string): boolean | null {
-  const most = SMALL_GRID.exec(unless);
-  if (most === null) return null;
-  const e = strip(grid);
-  const sides = e.kind === 'construct' ? e.arguments : e.kind === 'init-list' ? e.elements : [grid];
-  const index = AXES.findIndex((axis) => most[1]?.endsWith(axis) === true);
-  const side = sides[index];
-  const blocks = side === undefined ? (sides.length > 0 && isArithmetic(sides[0]?.type ?? e.type) ? 1n : null) : single(evaluate(side, () => null));
-  return blocks === null || blocks < 0n ? null : blocks <= BigInt(most[2] ?? '0');
-}
-
-/** Exactly one of the two runs. */
-function isChoice(first: KernelStep | undefined, second: KernelStep | undefined): boolean {
-  if (first === undefined || second === undefined) return false;
-  return second.unless !== null && first.unless === `!(${second.unless})` && first.grid.trim() === 'gridDim' && second.grid.trim() === 'gridDim';
-}
-
-/** A fundamental type by a name that means the same everywhere. */
-function typeText(type: Type): string {
-  if (type.kind === 'float') return type.format === 'half' ? '__half' : type.format === 'bfloat16' ? '__nv_bfloat16' : type.format;
-  if (type.kind !== 'int') return 'bool';
-  const words = { 8: 'char', 16: 'short', 32: 'int', 64: 'long long' } as const;
-  if (type.signed) return type.bits === 8 ? 'signed char' : words[type.bits];
-  return type.bits === 32 ? 'unsigned' : `unsigned ${words[type.bits]}`;
-}
-
-function negated(text: string): string {
-  const inner = /^!\((.*)\)$/s.exec(text)?.[1];
-  if (inner !== undefined && balanced(`(${inner})`)) return inner;
-  return isBareName(text) ? `!${text}` : `!(${text})`;
-}
-
-/** True if the first parenthesis is closed by the last character. */
-function balanced(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === '(') depth++;
-    else if (text[i] === ')') depth--;
-    if (depth === 0 && i < text.length - 1 && text.slice(0, i + 1).includes('(')) return false;
-  }
-  return depth === 0;
-}
-
-/** `dim3(x, 1, 1)` is `x`. */
-function simpleShape(text: string): string {
-  const inner = /^dim3\s*\((.*)\)$/s.exec(text)?.[1];
-  if (inner === undefined) return text;
-  const [first = text, ...others] = argumentsOf(inner);
-  return others.length === 2 && others.every((side) => side === '1') ? first : text;
-}
-
-function argumentsOf(list: string): readonly string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const c of list) {
-    if (c === ',' && depth === 0) { parts.push(''); continue; }
-    if ('([{'.includes(c)) depth++;
-    else if (')]}'.includes(c)) depth--;
-    parts[parts.length - 1] += c;
-  }
-  return parts.map((part) => part.trim());
 }

@@ -236,7 +236,7 @@ export function launchObligations(context: TransformContext, found: KernelSites)
   if (sites.length === 0) return [refuted(id, line, `no launch of ${kernel.name} is in the files that were given`, 'give the files that launch it in the same run')];
   const where = sites.length === 1 ? `the launch of line ${sites[0]?.line ?? 0}` : `${sites.length} launches`;
   if (found.internal && !found.inHeader) return [proved(id, line, `${where}; ${kernel.name} is static, no other file can launch it`)];
-  if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for ${found.externC ? 'module loaders, which find what is extern "C" by its name' : found.inHeader ? 'other files that include its header' : 'files that are not in this run'}`)];
+  if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for ${found.externC ? 'module loaders, which find what is extern "C" by its name' : found.inHeader ? 'other files that include its header; given in the same run, it goes' : 'files that are not in this run; given too, it goes'}`)];
   return [assumed(id, 'all-launches-visible', line, `${where} can be rewritten, and no file outside this run launches ${kernel.name}`)];
 }
 
@@ -247,8 +247,11 @@ function remedyFor(kernel: FunctionDecl, obstacles: readonly Obstacle[]): string
   return named.length === 0 ? launch : named.length === obstacles.length ? rename : `${rename}; ${launch}`;
 }
 
-/** True if the old kernel stays: other files could launch it, and nobody grants that they do not; or it is found by its name at run time, which no file shows. */
+/**
+ * True if the old kernel stays: other files could launch it, and nobody grants that they do not; or it is found by its name at run time, which no
+ * file shows. A header is no other case: where a file that includes it was not given, the grant does not count.
+ */
 export function keepsOriginal(context: TransformContext, found: KernelSites): boolean {
-  if (found.inHeader || found.externC) return true;
-  return !found.internal && !context.grants.has('all-launches-visible');
+  if (found.externC) return true;
+  return (!found.internal || found.inHeader) && !context.grants.has('all-launches-visible');
 }

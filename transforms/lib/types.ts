@@ -66,9 +66,10 @@ export type LaunchStep =
   | { readonly kind: 'fill'; readonly buffer: string; readonly value: string; readonly count: string }
   /**
    * `shared` is the number of dynamic shared bytes; those of the original launch if absent. `anyGrid`: threads go over the work in a loop, so that
-   * any number of blocks does all of it; verification tries a single one as well, where a thread takes several rounds.
+   * any number of blocks does all of it; verification tries a single one as well, where a thread takes several rounds. `asFull`: it has no blocks
+   * only where the original has none.
    */
-  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string; readonly anyGrid?: true }
+  | { readonly kind: 'kernel'; readonly kernel: string; readonly grid: string; readonly block: string; readonly arguments: readonly string[]; readonly unless: string | null; readonly shared?: string; readonly anyGrid?: true; readonly asFull?: true }
   | { readonly kind: 'select'; readonly flags: string; readonly output: string; readonly count: string; readonly selected: string }
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };

@@ -13,6 +13,7 @@ import { textOf, type Replacement } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
 import { allButOne, type LaunchCondition } from './condition.js';
 import { definitionText } from './definition.js';
+import { kernelNames } from './names.js';
 import type { SplitBranch } from './shape.js';
 
 export interface Population {
@@ -45,12 +46,6 @@ export function divide(context: TransformContext, branch: SplitBranch, condition
   return { then, else: other, plan: planOf(context, condition, then, other), names: [names.then, names.else] };
 }
 
-function kernelNames(context: TransformContext, branch: SplitBranch, condition: Known): { readonly then: string; readonly else: string } {
-  const { function: kernel } = context.facts;
-  const words = wordsOf(branch, condition);
-  return { then: freshKernelName(context, `${kernel.name}_${words[0]}`), else: freshKernelName(context, `${kernel.name}_${words[1]}`) };
-}
-
 /** Names that stand nowhere in the kernel, each given once. */
 export function freshInKernel(context: TransformContext): (base: string) => string {
   const taken = new Set<string>();
@@ -62,30 +57,6 @@ export function freshInKernel(context: TransformContext): (base: string) => stri
       return name;
     }
   };
-}
-
-/** A name that stands nowhere in the program. */
-export function freshKernelName({ facts: { program } }: TransformContext, base: string): string {
-  const taken = (name: string): boolean => [...program.units.values()].some((unit) => unit.source.text.includes(name) && spelledIn(unit.source, { start: 0, end: unit.source.text.length }, name));
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? base : `${base}${n}`;
-    if (!taken(name)) return name;
-  }
-}
-
-/** What the populations are called after. */
-function wordsOf(branch: SplitBranch, condition: Known): readonly [string, string] {
-  if (condition.kind === 'role') {
-    const [front, behind] = condition.first === allButOne(condition.axis) ? ['rest', 'last'] : ['first', 'rest'];
-    return condition.thenFirst ? [front, behind] : [behind, front];
-  }
-  const name = /^!*([A-Za-z_]\w*)$/.exec(condition.text);
-  if (name?.[1] !== undefined) return condition.text.startsWith('!') ? [`no_${name[1]}`, name[1]] : [name[1], `no_${name[1]}`];
-  const equal = /^([A-Za-z_]\w*) == (\d+|[A-Za-z_]\w*)$/.exec(condition.text);
-  if (equal?.[1] !== undefined && equal[2] !== undefined) return equal[2] === 'nullptr' ? [`no_${equal[1]}`, equal[1]] : [`${equal[1]}_${equal[2]}`, 'other'];
-  const given = /^([A-Za-z_]\w*) != nullptr$/.exec(condition.text);
-  if (given?.[1] !== undefined) return [given[1], `no_${given[1]}`];
-  return branch.form === 'return' ? ['if', 'else'] : ['then', 'else'];
 }
 
 function planOf(context: TransformContext, condition: Known, then: Population, other: Population): LaunchPlan {

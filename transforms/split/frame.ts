@@ -15,8 +15,9 @@ import type { LaunchStep, TransformContext } from '../lib/types.js';
 import type { AxisBox } from './block-bounds.js';
 import type { Axis } from './condition.js';
 import { definitionText, headOf } from './definition.js';
-import { bindsTighter, coordinatesIn, freshInKernel, freshKernelName, keptStatements, unneeded, usedIn, type Division, type Population } from './emit.js';
+import { bindsTighter, coordinatesIn, freshInKernel, keptStatements, unneeded, usedIn, type Division, type Population } from './emit.js';
 import type { Interior } from './interior.js';
+import { freshKernelName } from './names.js';
 import type { SplitBranch } from './shape.js';
 
 /** Where the blocks of one launch of the border stand along an axis. */
