@@ -67,7 +67,8 @@ export class EffectTables {
     if (object !== null) {
       if (mode !== 'write') this.uses.add(object);
       if (mode !== 'read') this.assigns.add(object);
-      if (object.type.kind !== 'array') return;
+      // What is volatile is read and written as often as the text says, in a thread's own variable too.
+      if (object.type.kind !== 'array' && !volatile) return;
     }
     // A pointer that was read from memory may hold the address of any variable whose address was handed out.
     const followed = place.steps.indexOf('*') !== place.steps.lastIndexOf('*');

@@ -227,6 +227,7 @@ class Collector extends CallEffects {
     if (automatic) {
       if (mode === 'read' || mode === 'both' || mode === 'address') this.uses.add(decl);
       if (mode === 'write' || mode === 'both') this.assigns.add(decl);
+      if (decl.type.volatile === true) this.access(node, mode);
       return;
     }
     if (decl.type.kind === 'array' && mode === 'read') return; // decays: only its address

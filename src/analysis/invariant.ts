@@ -40,6 +40,7 @@ function search(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found |
 
 function direct(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found | null {
   if (expr.type.kind === 'record' && indexFunction(env.function).conversions.has(expr)) return { node: expr, text: 'a conversion function may give another value', chain: [] };
+  if (expr.type.volatile === true) return { node: expr, text: 'every read of what is volatile may give another value', chain: [] };
   switch (expr.kind) {
     case 'ref': return name(expr, within, env, under);
     case 'this': return null;

@@ -7,6 +7,7 @@ import type { Unit } from '../../src/syntax/tree.js';
 import { worthItsLines } from './code-growth.js';
 import { editDisjoint, parsed, typesDeclared } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
+import { noVolatileLoop } from './volatile-loops.js';
 import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
 
 export interface ContextOptions {
@@ -28,7 +29,7 @@ export interface EvaluateOptions {
 
 /** What becomes of a site. `deferred` is never returned here: conflicts between changes show only when they are planned together. */
 export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context: TransformContext, { evenIfItLoses = false }: EvaluateOptions = {}): Outcome {
-  const stated = [parsed(context), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
+  const stated = [parsed(context), noVolatileLoop(context, site), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
   const obligations = unique(stated.map((obligation) => underGrants(obligation, context.grants)));
   const outcome = { transform: transform.name, site, obligations };
   if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
