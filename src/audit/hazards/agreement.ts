@@ -7,7 +7,7 @@
  */
 import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
-import type { Expr, Type } from '../../syntax/tree.js';
+import type { Decl, Expr, Type } from '../../syntax/tree.js';
 import { isHip } from './platform.js';
 import type { Spot } from './scene.js';
 import type { Part } from './shared-places.js';
@@ -23,10 +23,14 @@ interface Thread {
   linear: number;
   /** How many more nodes may be looked at. */
   left: number;
+  /** Values of loop variables in one round. */
+  readonly bound: Bindings | null;
 }
 
-function firstThread(shape: BlockShape, block: number | null): Thread {
-  return { shape, block, x: 0, y: 0, z: 0, linear: 0, left: MAX_NODES };
+export type Bindings = ReadonlyMap<Decl, number>;
+
+function firstThread(shape: BlockShape, block: number | null, bound: Bindings | null = null): Thread {
+  return { shape, block, x: 0, y: 0, z: 0, linear: 0, left: MAX_NODES, bound };
 }
 
 /** Moves on to the next thread in linear order; false behind the last. */
@@ -120,6 +124,18 @@ function summed(parts: readonly Part[], shape: BlockShape): readonly number[] | 
   return found;
 }
 
+/** The value of an expression for every thread of the block in linear order, in a round where loop variables have these values; null if it is not known. */
+export function perThread(expr: Expr, spot: Spot, shape: BlockShape, bound: Bindings | null = null): readonly number[] | null {
+  const found: number[] = [];
+  const thread = firstThread(shape, null, bound);
+  do {
+    const value = evaluate(expr, spot, thread);
+    if (value === null) return null;
+    found.push(value);
+  } while (nextThread(thread));
+  return found;
+}
+
 /** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
 function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly expr: Expr; readonly spot: Spot } | null {
   const definitions = spot.facts.definitions(expr);
@@ -161,6 +177,8 @@ function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
     case 'ref': break;
     default: return number(spot.facts.constant(expr));
   }
+  const bound = expr.decl === null ? undefined : thread.bound?.get(expr.decl);
+  if (bound !== undefined) return bound;
   const fixed = number(spot.facts.constant(expr));
   if (fixed !== null) return fixed;
   const source = sourceOf(expr, spot);

@@ -11,6 +11,7 @@ import type { Arrival, Partition } from '../../analysis/arrival.js';
 import type { Decl, Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { groupSize } from './agreement.js';
+import { gridSync } from './grid-syncs.js';
 import { originOf } from './masks.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
@@ -18,7 +19,7 @@ import { caveat, weigh, type Weighed } from './severity.js';
 
 export function barriers(scene: Scene, report: Report): void {
   for (const call of scene.collectives) {
-    if (call.builtin !== null) { if (call.builtin.collective === 'block') block(call, report); } else group(call, report);
+    if (call.builtin !== null) { if (call.builtin.collective === 'block') block(call, report); } else { group(call, report); gridSync(call, report); }
   }
 }
 

@@ -11,6 +11,7 @@ import { sharedByArms } from './arms.js';
 import { edgeOf, electsOne, spotOf } from './guards.js';
 import { sourcesOutside } from './mask-sources.js';
 import { maskOf } from './masks.js';
+import { withoutOwnLane } from './own-lane.js';
 import { isHip } from './platform.js';
 import { reason, reasonsOf, textIn, textOf, type Report } from './report.js';
 import type { Collective, Scene, Spot } from './scene.js';
@@ -25,6 +26,7 @@ export function fullMasks(scene: Scene, report: Report): void {
     const arrival = call.spot.sets.at(call.node);
     if (mask.kind === 'full') full(call, arrival, report);
     else if (mask.kind === 'vote') { if (mask.predicate !== null) votedMask(call, arrival, mask.call, mask.predicate, mask.spot, report); }
+    else if (given !== undefined && (mask.kind === 'computed' || mask.kind === 'unknown')) withoutOwnLane(call, arrival, given, report);
     else if (mask.kind === 'constant') { fixed(call, arrival, mask.lanes, report); sourcesOutside(call, mask.lanes, report); }
   }
 }
