@@ -10,7 +10,7 @@
  * run that keeps all guards stays where the loop stood, its body untouched.
  */
 import type { Edit } from '../../src/source/types.js';
-import { unreachable, type Expr, type VariableDecl } from '../../src/syntax/tree.js';
+import { unreachable, type Expr, type ForStmt, type VariableDecl } from '../../src/syntax/tree.js';
 import { shareBases } from '../lib/guards/bases.js';
 import { boundOf, type Declaration, type Namer } from '../lib/guards/bound.js';
 import { print, typeOf, type Cpp } from '../lib/guards/cpp.js';
@@ -20,10 +20,11 @@ import { integerType } from '../lib/guards/reading.js';
 import { simplify } from '../lib/guards/simplify.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import { declarationText, isShadowed, readsOf, versionTexts, writeTwoVersions } from '../lib/guards/two-versions.js';
+import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
 import { scopeAt } from '../lib/scopes.js';
-import { copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { RangePlan, Run, RunTest } from './range.js';
 import { doesNothing } from './run-body.js';
@@ -161,7 +162,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const file = source.realPath;
   const { tests } = texts;
   const heads = runs.map((run, i) => headOf(context, plan, run, tests[i] ?? null, i, runs.length));
-  const moved = runs.length > 1 && headVariables(loop).length > 0 ? [`${textOf(source, loop.kind === 'for' ? loop.init.span : loop.span).replace(/;\s*$/, '')};`] : [];
+  const moved = runs.length > 1 && headVariables(loop).length > 0 && loop.kind === 'for' ? [movedText(context, loop)] : [];
   const parent = context.facts.parent(loop);
   const inList = parent !== null && parent.kind === 'compound';
   const braces = (!inList && (moved.length > 0 || texts.declarations.length > 0 || runs.length > 1)) || (moved.length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
@@ -174,13 +175,16 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   // A pragma at the edge of the page stays there.
   const atEdge = startsLine(source, region.start) && indentAt(source, region.start) === '';
   const indentOf = (piece: string): string => (atEdge && piece.startsWith('#') ? '' : place.indent);
+  const copies = runs.map(copy);
+  // Comments of a test that is gone from all runs, and of a run that is not written.
+  const lost = lostComments(source, region, [...moved, ...copies].join('\n'));
   if (braces) {
-    const pieces = [...moved, ...texts.declarations, ...runs.map(copy)];
+    const pieces = [...lost, ...moved, ...texts.declarations, ...copies];
     const text = pieces.map((piece, i) => (i === 0 ? piece : `\n${indentOf(piece)}${piece}`)).join('');
     return { edits: [...place.edits, { file, span: place.span, text: `${place.before}${text}${place.after}` }], reads };
   }
-  const before = [...moved, ...texts.declarations, ...runs.slice(0, stays).map(copy)];
-  const after = runs.slice(stays + 1).map((run, i) => copy(run, stays + 1 + i));
+  const before = [...lost, ...moved, ...texts.declarations, ...copies.slice(0, stays)];
+  const after = copies.slice(stays + 1);
   const kept = runs[stays];
   const edits: Edit[] = [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));
   if (before.length > 0) {
@@ -215,7 +219,7 @@ function headOf(context: TransformContext, plan: RangePlan, run: Run, test: stri
   const edits: Replacement[] = [];
   // The head's initialiser runs once: a declaration in front of the first run, an assignment in its head.
   if (loop.kind === 'for' && count > 1 && loop.init.kind !== 'empty' && (loop.init.kind === 'declare' || index > 0)) {
-    edits.push({ span: { start: loop.headSpan.start + 1, end: loop.condition.span.start }, text: '; ' });
+    edits.push(withoutInit(context, loop, loop.condition));
   }
   if (test !== null) {
     const { source } = context.unit;
@@ -224,6 +228,20 @@ function headOf(context: TransformContext, plan: RangePlan, run: Run, test: stri
     else edits.push({ span: { start: loop.condition.span.end, end: loop.condition.span.end }, text: ` && ${test}` });
   }
   return edits;
+}
+
+/** The comments behind the initialiser belong to the test: they stay. */
+function withoutInit({ unit: { source } }: TransformContext, loop: ForStmt, condition: Expr): Replacement {
+  const { end } = loop.init.span;
+  const [comment] = commentsIn(source, { start: end, end: condition.span.start });
+  return { span: { start: loop.headSpan.start + 1, end: comment?.start ?? condition.span.start }, text: '; ' };
+}
+
+/** The declaration of the head with the comments in front of it. */
+function movedText({ unit: { source } }: TransformContext, loop: ForStmt): string {
+  const { init } = loop;
+  const [comment] = commentsIn(source, { start: loop.headSpan.start + 1, end: init.span.start });
+  return `${textOf(source, { start: comment?.start ?? init.span.start, end: init.span.end }).replace(/;\s*$/, '')};`;
 }
 
 /** `while (true)`: beside another test it says nothing. */
