@@ -77,14 +77,11 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
     const unsigned int votes = __ballot_sync(0xffffffffu, active);
     if (thread % 32 == 0)
         activeInWarp[thread / 32] = __popc(votes);
-    __syncthreads();
+    const unsigned int items = __syncthreads_count(active);
     unsigned int slot = __popc(votes & ((1u << (thread % 32)) - 1u));
-    unsigned int items = 0;
-    for (unsigned int w = 0; w < (blockDim.x + 31) / 32; ++w) {
+    for (unsigned int w = 0; w < 8; ++w)
         if (w < thread / 32)
             slot += activeInWarp[w];
-        items += activeInWarp[w];
-    }
     if (active)
         queue_i[slot] = i;
     __syncthreads();

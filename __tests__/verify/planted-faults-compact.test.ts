@@ -52,9 +52,12 @@ const ON_THE_WAY: readonly Fault[] = [
   ['rank counts the lane itself', '(1u << (thread % 32)) - 1u)', '(2u << (thread % 32)) - 1u)'],
   ['rank of the warp alone', 'slot += activeInWarp[w];', ';'],
   ['own warp counted as an earlier one', 'if (w < thread / 32)', 'if (w <= thread / 32)'],
-  ['last warp forgotten in the total', 'w < (blockDim.x + 31) / 32; ++w', 'w < (blockDim.x + 31) / 32 - 1; ++w'],
-  ['a count of a warp that is not there', 'w < (blockDim.x + 31) / 32; ++w', 'w < (blockDim.x + 31) / 32 + 1; ++w'],
-  ['barrier before the totals lost', '__popc(votes);\n    __syncthreads();\n    unsigned int slot', '__popc(votes);\n    unsigned int slot'],
+  ['last warp forgotten in the total', '__syncthreads_count(active)', '__syncthreads_count(active && thread < 64)'],
+  ['total of the warp alone', 'const unsigned int items = __syncthreads_count(active);', '__syncthreads(); const unsigned int items = __popc(votes);'],
+  ['total of the lanes that are not active', '__syncthreads_count(active)', '__syncthreads_count(!active)'],
+  ['barrier before the counts are read lost', 'const unsigned int items = __syncthreads_count(active);', 'const unsigned int items = 32 * 3;'],
+  ['a warp in front forgotten', 'w < 3; ++w', 'w < 1; ++w'],
+  ['counts added as if every warp were in front', 'if (w < thread / 32)', 'if (true)'],
   ['barrier between queue write and read lost', '    __syncthreads();\n    if (thread < items) {', '    if (thread < items) {'],
   ['barrier before the results lost', '    __syncthreads();\n    if (active)\n        v = ', '    if (active)\n        v = '],
   ['queue one too small', 'float queue_v[96]', 'float queue_v[95]'],
@@ -71,7 +74,7 @@ const ON_THE_WAY: readonly Fault[] = [
 ];
 
 const IN_ROUNDS: readonly Fault[] = [
-  ['queue reused before the results are read: no barrier behind the counts', '__popc(votes);\n        __syncthreads();', '__popc(votes);'],
+  ['queue reused before the results are read: no barrier behind the counts', 'const unsigned int items = __syncthreads_count(active);', 'const unsigned int items = 96;'],
   ['barrier between queue write and read lost', '        __syncthreads();\n        if (thread < items) {', '        if (thread < items) {'],
   ['sum of the thread that runs the item', 'float sum = queue_sum[thread];', 'float sum = 0.0f;'],
   ['results lost', 'sum = queue_sum[slot];', ';'],
@@ -129,7 +132,8 @@ describe('a kernel whose launches are not all understood', () => {
     expect(threads).toBe('1024');
     expect(compare(before, text)).toBe('equal');
     // The warps that the queue has room for, in place of those that the launch has.
-    expect(text).toMatch(/w < \([^;]*\+ 31\) \/ 32;/);
-    expect(compare(before, text.replace(/w < \([^;]*\+ 31\) \/ 32;/, 'w < 32;'))).toBe('different');
+    const total = 'const unsigned int items = __syncthreads_count(active);';
+    expect(text).toContain(total);
+    expect(compare(before, text.replace(total, '__syncthreads(); unsigned int items = 0; for (int w = 0; w < 32; ++w) items += activeInWarp[w];'))).toBe('different');
   }, 60_000);
 });

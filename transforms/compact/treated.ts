@@ -36,7 +36,7 @@ function votedOn(context: TransformContext, predicate: Expr): Expr | null {
   return found;
 }
 
-/** `thread < items`, where `items` sums what lies in shared memory. */
+/** `thread < items`, where `items` is the count of a barrier, or sums what lies in shared memory. */
 function isItemTest(context: TransformContext, condition: Expr): boolean {
   const test = strip(condition);
   if (test.kind !== 'binary' || test.op !== '<') return false;
@@ -47,6 +47,10 @@ function isItemTest(context: TransformContext, condition: Expr): boolean {
   const byThread = left !== null && left.terms.some((term) => term.atoms.some((atom) => atom.expr.kind === 'coordinate' && atom.expr.base === 'threadIdx'))
     && left.terms.every((term) => term.atoms.every((atom) => atom.expr.kind === 'coordinate' && atom.expr.base !== 'blockIdx'));
   if (!byThread) return false;
+  if (items.init !== null) {
+    const first = strip(items.init);
+    if (first.kind === 'call' && first.callee.kind === 'builtin' && first.callee.name === '__syncthreads_count') return true;
+  }
   return context.facts.assignments(items, context.facts.function.body).some((definition) => definition.kind === 'assignment' && definition.node.kind === 'assign' && definition.node.op === '+'
     && context.facts.effects(definition.node.value).accesses.some((access) => access.space === 'shared'));
 }
