@@ -11,28 +11,19 @@
  * The text of light and heavy parts is copied as it stands, at its new depth.
  */
 import type { Span } from '../../src/source/types.js';
-import { strip, type DeclareStmt, type Expr, type Stmt } from '../../src/syntax/tree.js';
+import type { DeclareStmt, Expr, Stmt } from '../../src/syntax/tree.js';
 import { behindBrace, lostComments } from '../lib/lost-comments.js';
 import { placeOf } from '../lib/place.js';
 import {
   blockText, chainText, commentsIn, copyText, extentOf, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
 } from '../lib/text.js';
-import type { Change, TransformContext } from '../lib/types.js';
+import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { isEmpty, partOf, type Frame, type Gate, type Part } from './region.js';
+import { namesOf, type Names } from './block-names.js';
+import { isVisibleBehind, staysInPlace } from './block-rest.js';
 import { queued, type BlockPlan } from './block-shape.js';
-
-interface Names {
-  readonly active: string;
-  readonly thread: string;
-  readonly votes: string;
-  readonly counts: string;
-  readonly slot: string;
-  readonly items: string;
-  readonly warp: string;
-  readonly queues: ReadonlyMap<string, string>;
-  readonly owners: ReadonlyMap<string, string>;
-  readonly flags: ReadonlyMap<number, string>;
-}
+import { linearThread } from './block-thread.js';
+import { conditionText } from './condition-text.js';
 
 export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   const { source } = context.unit;
@@ -41,15 +32,26 @@ export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   const lastStmt = frame?.list[plan.end - 1];
   if (frame === undefined || firstStmt === undefined || lastStmt === undefined) throw new Error('internal: a region without statements');
   const place = placeOf(context, firstStmt, frame.owner !== null && frame.owner.kind === 'switch');
-  const span: Span = { start: place.span.start, end: Math.max(place.span.end, extentOf(source, lastStmt).end) };
+  // The rest of the kernel stays where it is.
+  const changed = staysInPlace(context, plan) ? plan.region.stmt : lastStmt;
+  const span: Span = { start: place.span.start, end: Math.max(changed === lastStmt ? place.span.end : 0, extentOf(source, changed).end) };
   const draft = new Writer(context, plan, place.indent).text();
   const lost = lostComments(source, span, draft);
   const text = lost.length === 0 ? draft : new Writer(context, plan, place.indent, lost).text();
   const body = text.startsWith(place.indent) ? text.slice(place.indent.length) : text;
   return {
-    edits: [...place.edits, { file: source.realPath, span, text: place.before + body + place.after }],
+    edits: [...place.edits, { file: source.realPath, span, text: place.before + body + place.after }, ...ownersIn(context, plan, span)],
     reads: [{ file: source.realPath, ...context.facts.function.span }],
   };
+}
+
+/** In text that stays where it is, coordinates of the owner. */
+function ownersIn(context: TransformContext, plan: BlockPlan, changed: Span): readonly Edit[] {
+  const { source } = context.unit;
+  const { owners } = namesOf(source, plan);
+  return staysInPlace(context, plan)
+    ? plan.values.coordinates.filter((node) => node.span.start >= changed.end).map((node) => ({ file: source.realPath, span: node.span, text: owners.get(node.axis ?? 'x') ?? '' }))
+    : [];
 }
 
 class Writer {
@@ -60,7 +62,7 @@ class Writer {
   constructor(private readonly context: TransformContext, private readonly plan: BlockPlan, private readonly indent: string, private readonly lost: readonly string[] = []) {
     this.source = context.unit.source;
     this.style = styleOf(this.source, context.facts.function);
-    this.names = this.chooseNames();
+    this.names = namesOf(this.source, plan);
   }
 
   text(): string {
@@ -68,42 +70,6 @@ class Writer {
     return [
       ...this.declarations(), ...this.fused() ?? [...this.flags(), this.listText(plan.base, plan.first, indent)], ...this.pass(), ...this.items(), ...this.results(), ...this.rest(),
     ].join('\n');
-  }
-
-  // ----------------------------------------------------------------------------------------------------------- names
-
-  /** Every word of the file that stands outside of comments: one of them may be a macro, or a name that is used further in. */
-  private words(): readonly string[] {
-    const { text, comments } = this.source;
-    const words: string[] = [];
-    let at = 0;
-    for (const comment of [...comments, { start: text.length, end: text.length }]) {
-      words.push(...(text.slice(at, comment.start).match(/[A-Za-z_]\w*/g) ?? []));
-      at = comment.end;
-    }
-    return words;
-  }
-
-  private chooseNames(): Names {
-    const taken = new Set(this.words());
-    const fresh = (base: string): string => {
-      let name = base;
-      for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
-      taken.add(name);
-      return name;
-    };
-    const { values, flagged } = this.plan;
-    const axes = [...new Set(values.coordinates.map((node) => node.axis ?? 'x'))].sort();
-    const scalars = { active: fresh('active'), thread: fresh('thread'), votes: fresh('votes'), counts: fresh('activeInWarp'), slot: fresh('slot'), items: fresh('items'), warp: fresh('w') };
-    return {
-      ...scalars,
-      queues: new Map([
-        ...values.travels.filter(queued).map((travel) => [travel.decl.name, fresh(`queue_${travel.decl.name}`)] as const),
-        ...axes.map((axis) => [`threadIdx.${axis}`, fresh(`queue_thread_${axis}`)] as const),
-      ]),
-      owners: new Map(axes.map((axis) => [axis, fresh(`owner_${axis}`)] as const)),
-      flags: new Map([...flagged].sort((a, b) => a - b).map((frame, i) => [frame, fresh(i === 0 ? 'live' : 'inside')] as const)),
-    };
   }
 
   // ---------------------------------------------------------------------------------------------------- declarations
@@ -125,21 +91,13 @@ class Writer {
     }
     for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${this.capacity}];`);
     lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
-    lines.push(`${indent}const unsigned int ${names.thread} = ${this.linearThread()};`);
+    lines.push(`${indent}const unsigned int ${names.thread} = ${linearThread(this.context.facts.block)};`);
     for (const { stmt, types } of plan.hoisted) for (const variable of stmt.variables) lines.push(`${indent}${this.declared(types.get(variable) ?? '', variable.name)};`);
     return lines;
   }
 
   private declared(type: string, name: string): string {
     return type.endsWith('*') ? `${type}${name}` : `${type} ${name}`;
-  }
-
-  private linearThread(): string {
-    const { block } = this.context.facts;
-    const shape = block.value;
-    if (block.oneDimensional || (shape !== null && shape.y === 1 && shape.z === 1)) return 'threadIdx.x';
-    const row = 'threadIdx.y * blockDim.x + threadIdx.x';
-    return shape !== null && shape.z === 1 ? row : `(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x`;
   }
 
   // ------------------------------------------------------------------------------------------------------- the light part
@@ -176,8 +134,8 @@ class Writer {
         }
       }
     }
-    const text = conditions.map(({ expr, holds }) => this.conditionText(expr, holds, conditions.length > 1)).join(' && ');
-    return [...comments, `${indent}const bool ${names.active} = ${text};`];
+    const text = conditions.map(({ expr, holds }) => conditionText(this.source, expr, holds, conditions.length > 1)).join(' && ');
+    return [...comments, ...this.lost.map((comment) => indent + comment), `${indent}const bool ${names.active} = ${text};`];
   }
 
   private flags(): string[] {
@@ -201,7 +159,7 @@ class Writer {
     if (exit !== undefined) {
       const arm = partOf(exit.stmt.then);
       const other: Part = { stmts: arm.stmts.slice(0, -1), block: arm.block };
-      const arms = [{ head: this.head(this.conditionText(exit.stmt.condition, false, false)), lines: atTheTop(this.listText(index, stop + 1, to + this.style.unit)) }];
+      const arms = [{ head: this.head(conditionText(this.source, exit.stmt.condition, false, false)), lines: atTheTop(this.listText(index, stop + 1, to + this.style.unit)) }];
       pieces.push(to + chainText(this.style, to, isEmpty(other.stmts) ? arms : [...arms, { head: null, lines: this.partText(other, to + this.style.unit, arm.stmts.at(-1)) }]));
       return pieces.join('\n');
     }
@@ -235,7 +193,7 @@ class Writer {
   private regionText(to: string): string {
     const { plan, names, style } = this;
     const { region } = plan;
-    const value = this.conditionText(region.predicate, region.holds, false);
+    const value = conditionText(this.source, region.predicate, region.holds, false);
     const lines = [...this.lost.map((comment) => to + comment), plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
     if (region.light !== null) {
       lines.push(to + chainText(style, to, [{ head: this.head(`!${names.active}`), lines: this.partText(region.light, to + style.unit, region.light.block === null ? undefined : region.jump ?? undefined) }]));
@@ -291,18 +249,36 @@ class Writer {
   private items(): string[] {
     const { indent, names, plan, style } = this;
     const deeper = indent + style.unit;
-    const lines: string[] = [];
-    for (const [axis, owner] of names.owners) lines.push(`${deeper}const unsigned int ${owner} = ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.thread}];`);
-    for (const travel of plan.values.travels) {
-      const variable = this.declared(travel.type, travel.decl.name);
-      if (travel.how === 'recompute' && travel.declaration !== null) lines.push(deeper + this.copy(extentOf(this.source, travel.declaration), deeper, []));
-      else if (travel.how === 'carry') lines.push(`${deeper}${variable} = ${names.queues.get(travel.decl.name) ?? ''}[${names.thread}];`);
-      else lines.push(`${deeper}${variable};`);
-    }
+    const test = `${names.thread} < ${names.items}`;
+    if (staysInPlace(this.context, plan)) return [...this.leave(), ...this.taken(indent, true)];
     const coordinates = plan.values.coordinates.map((node): Replacement => ({ span: node.span, text: names.owners.get(node.axis ?? 'x') ?? '' }));
-    lines.push(this.partText(plan.region.heavy, deeper, plan.region.heavy.block === null ? undefined : plan.region.jump ?? undefined, coordinates));
+    const lines = [...this.taken(deeper, false), this.partText(plan.region.heavy, deeper, plan.region.heavy.block === null ? undefined : plan.region.jump ?? undefined, coordinates)];
     for (const travel of plan.values.travels) if (travel.result) lines.push(`${deeper}${names.queues.get(travel.decl.name) ?? ''}[${names.thread}] = ${travel.decl.name};`);
-    return [indent + blockText(style, indent, this.head(`${names.thread} < ${names.items}`), lines.filter((line) => line !== '').join('\n'))];
+    return [indent + blockText(style, indent, this.head(test), lines.filter((line) => line !== '').join('\n'))];
+  }
+
+  /** `if (thread >= items) return;`, as the guard in front of the rest is written. */
+  private leave(): string[] {
+    const { indent, names, plan, source } = this;
+    const { stmt, light } = plan.region;
+    const test = `${names.thread} >= ${names.items}`;
+    if (light !== null || commentsIn(source, stmt.span).length > 0) return [this.under(test, ['return;'])];
+    return [indent + copyText(source, stmt.span, { from: indentAt(source, stmt.span.start), to: indent }, [{ span: stmt.condition.span, text: test }])];
+  }
+
+  /** What an item needs, taken from the queue: into variables of its own, or, where the rest of the kernel is the item, into those that are there. */
+  private taken(to: string, inPlace: boolean): string[] {
+    const { names, plan } = this;
+    const lines = [...names.owners].map(([axis, owner]) => `${to}const unsigned int ${owner} = ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.thread}];`);
+    for (const { decl, type, how, value, declaration } of plan.values.travels) {
+      const there = inPlace && isVisibleBehind(plan, decl);
+      const variable = there ? decl.name : this.declared(type, decl.name);
+      if (how === 'carry') lines.push(`${to}${variable} = ${names.queues.get(decl.name) ?? ''}[${names.thread}];`);
+      else if (how === 'declare') lines.push(...(there ? [] : [`${to}${variable};`]));
+      else if (declaration !== null && !there) lines.push(to + this.copy(extentOf(this.source, declaration), to, []));
+      else if (value !== null) lines.push(`${to}${variable} = ${textOf(this.source, value.span)};`);
+    }
+    return lines;
   }
 
   private results(): string[] {
@@ -334,7 +310,7 @@ class Writer {
   /** One statement of a frame, with the comments in front of it; a declaration that moved leaves its initialiser. */
   private statement(frame: Frame, index: number, to: string, bare = false): string[] {
     const stmt = frame.list[index];
-    if (stmt === undefined) return [];
+    if (stmt === undefined || this.plan.dead.has(stmt)) return [];
     const before = bare ? [] : this.leading(frame, index, to);
     const hoisted = this.plan.hoisted.find((one) => one.stmt === stmt);
     if (hoisted === undefined) return [...before, to + this.copy(extentOf(this.source, stmt), to, [])];
@@ -413,39 +389,12 @@ class Writer {
     const from = indentAt(this.source, span.start);
     return copyText(this.source, span, { from, to }, replacements.filter((one) => one.span.start >= span.start && one.span.end <= span.end));
   }
-
-  /** A condition as text, or its negation. `operand`: it stands between `&&`. */
-  private conditionText(expr: Expr, holds: boolean, operand: boolean): string {
-    const inner = unwrap(expr);
-    const text = textOf(this.source, inner.span);
-    if (holds) return operand && weak(inner) ? `(${text})` : text;
-    if (inner.kind === 'unary' && inner.op === '!') return this.conditionText(inner.operand, true, operand);
-    if (inner.kind === 'binary' && strip(inner.left).type.kind === 'int' && strip(inner.right).type.kind === 'int') {
-      const turned = TURNED[inner.op];
-      if (turned !== undefined) return `${textOf(this.source, inner.left.span)} ${turned} ${textOf(this.source, inner.right.span)}`;
-    }
-    return inner.kind === 'ref' || inner.kind === 'index' || inner.kind === 'member' || inner.kind === 'call' ? `!${text}` : `!(${text})`;
-  }
 }
 
 /** Threads of a block whose warps' counts are all walked. */
 const LONGEST_ROW = 512;
 
-const TURNED: Readonly<Partial<Record<string, string>>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '==' };
-
 /** Empty lines that stood between two statements do not begin a block. */
 function atTheTop(lines: string): string {
   return lines.replace(/^(?:[ \t]*\n)+/, '');
-}
-
-/** Without parentheses; macros are kept. */
-function unwrap(expr: Expr): Expr {
-  let inner = expr;
-  while (inner.kind === 'paren') inner = inner.inner;
-  return inner;
-}
-
-/** Binds weaker than `&&`. */
-function weak(expr: Expr): boolean {
-  return (expr.kind === 'binary' && (expr.op === '||' || expr.op === ',')) || expr.kind === 'conditional' || expr.kind === 'assign' || expr.kind === 'macro';
 }

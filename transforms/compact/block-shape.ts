@@ -35,6 +35,8 @@ export interface BlockPlan {
   readonly kept: { readonly partition: Partition | null; readonly at: Stmt; readonly text: string } | null;
   readonly values: Values;
   readonly hoisted: readonly Hoisted[];
+  /** Declarations on the way to the region of what only the items use, and compute again. */
+  readonly dead: ReadonlySet<Stmt>;
   /** Declarations that would have to move in front of the gates and cannot. */
   readonly stuck: readonly { readonly decl: Decl; readonly text: string }[];
   /** Frames from the base inwards whose rest still has to run, under a flag of its own where gates lie before it. */
@@ -82,11 +84,12 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
     if (i > base || gates.some((gate) => gate.kind === 'exit' && gate.frame === base)) flagged.add(i);
   }
   const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged);
+  const dead = unneeded(context, region, base, first, values);
   const results = values.travels.some((travel) => travel.result);
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
   const asked = facts.block.origin === 'option' || facts.block.origin === 'annotation' || facts.block.origin === 'block-size';
   const named = asked ? null : namedCapacity(context);
-  return { region, base, gates, first, end, kept, values, hoisted, stuck, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null };
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null };
 }
 
 function keptText(context: TransformContext, partition: Partition): string {
@@ -151,6 +154,18 @@ function hoist(context: TransformContext, region: Region, base: number, gates: r
     hoisted.push({ stmt, types });
   }
   return { hoisted, stuck };
+}
+
+/** Statements that change their place anyway, and are declarations of which nothing but the items is left to use them. */
+function unneeded({ facts }: TransformContext, region: Region, base: number, first: number, { travels }: Values): ReadonlySet<Stmt> {
+  const dead = new Set<Stmt>();
+  const candidates = region.frames.flatMap((frame, i) => (i < base ? [] : before(frame, frame.index, i === base ? first : 0))).reverse();
+  for (const stmt of candidates) {
+    if (stmt.kind !== 'declare' || stmt.types.length > 0) continue;
+    const again = stmt.variables.every((variable) => travels.some(({ decl, how, result }) => decl === variable && how === 'recompute' && !result));
+    if (again && stmt.variables.every((variable) => facts.uses(variable).every((use) => isInside(use, region.heavy.stmts) || isInside(use, [...dead])))) dead.add(stmt);
+  }
+  return dead;
 }
 
 /** `T v;`, `T v = e;`, `T v(e);` of a type that can be assigned. */

@@ -10,17 +10,18 @@
  *     y[i] = sum;
  *
  * A value that every thread of the block has anyway stays where it is. A value computed from those and from what travels by a few
- * operations without memory is recomputed. All others are carried. Arrays of the owner and addresses of its variables can do neither.
+ * operations without memory is recomputed; so is one that only the heavy part changes, and that is a constant before. All others are carried. Arrays of the owner and addresses of its variables can do neither.
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { atLeast, type Variable, type Verdict } from '../../src/analysis/facts.js';
 import { structureOf } from '../../src/analysis/structure.js';
 import type { Span } from '../../src/source/types.js';
-import { strip, type CoordinateExpr, type Decl, type DeclareStmt, type RefExpr, type Stmt } from '../../src/syntax/tree.js';
+import { strip, type CoordinateExpr, type Decl, type DeclareStmt, type Expr, type RefExpr, type Stmt } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import { excerpt, lineOf } from '../lib/obligation.js';
 import type { TransformContext } from '../lib/types.js';
 import { isInside, walkAll, type Region } from './region.js';
+import { entryValue, type EntryValue } from './region-entry.js';
 import { sizeOf, spelledType } from './region-types.js';
 
 /** A variable of the owner that the heavy part uses. */
@@ -34,7 +35,8 @@ export interface Travel {
   readonly how: 'carry' | 'recompute' | 'declare';
   /** The owner uses what the heavy part made of it. */
   readonly result: boolean;
-  /** For `recompute`: its declaration. */
+  /** For `recompute`: the value that is evaluated again, and the declaration of this variable alone that it stands in. */
+  readonly value: Expr | null;
   readonly declaration: DeclareStmt | null;
 }
 
@@ -55,8 +57,11 @@ export interface Values {
   readonly troubles: readonly Trouble[];
 }
 
-/** Instructions up to which arithmetic is done again rather than carried. */
+/** Instructions up to which arithmetic is done again rather than carried; and where it rests on nothing that belongs to a thread. */
 const CHEAP = 4;
+const CHEAP_FOR_ALL = 32;
+/** Values that one value is computed from again, each from the next. */
+const DEEPEST = 3;
 
 /**
  * `gated` is the text that not every thread of the block runs (from the first gate on): a value made there is not there for all, even
@@ -69,6 +74,8 @@ export function valuesOf(context: TransformContext, region: Region, gated: Span)
 class Finder {
   private readonly heavy: readonly Stmt[];
   private readonly own = new Set<Decl>();
+  private readonly assigned = new Set<Variable>();
+  private used: readonly Variable[] = [];
   private readonly troubles: Trouble[] = [];
 
   constructor(private readonly context: TransformContext, private readonly region: Region, private readonly gated: Span) {
@@ -94,6 +101,7 @@ class Finder {
     });
     this.hiddenCoordinates(coordinates);
     this.hiddenUses(uses);
+    this.used = [...uses.keys()];
     const travels = this.decide(uses);
     return { travels, coordinates, troubles: this.troubles };
   }
@@ -135,7 +143,7 @@ class Finder {
 
   private decide(uses: ReadonlyMap<Variable, readonly RefExpr[]>): readonly Travel[] {
     const { facts } = this.context;
-    const assigned = new Set<Variable>();
+    const { assigned } = this;
     for (const stmt of this.heavy) for (const decl of facts.effects(stmt).assigns) assigned.add(decl);
     const after = this.endOfHeavy();
     const kept: Variable[] = [];
@@ -150,15 +158,11 @@ class Finder {
     for (const decl of pending.sort((a, b) => a.span.start - b.span.start)) {
       const refs = uses.get(decl) ?? [];
       if (this.keptAddress(decl)) continue;
-      const declaration = this.singleDefinition(decl);
-      if (decl.type.kind === 'reference' || (declaration !== null && !assigned.has(decl))) { open.push(decl); continue; }
+      if (decl.type.kind === 'reference' || (!assigned.has(decl) && this.givenValue(decl) !== null)) { open.push(decl); continue; }
       const result = assigned.has(decl) && after !== null && facts.liveAfter(decl, after);
       this.carry(decl, refs, assigned.has(decl), result, travels);
     }
-    const firstPass = open.filter((decl) => !this.depends(decl, new Set([...kept, ...travels.keys()])));
     for (const decl of open) {
-      const known = new Set([...kept, ...travels.keys(), ...firstPass.filter((other) => other !== decl && other.span.start < decl.span.start)]);
-      if (!firstPass.includes(decl) && this.recompute(decl, known, travels)) continue;
       if (this.recompute(decl, new Set([...kept, ...travels.keys()]), travels)) continue;
       if (decl.type.kind === 'reference') {
         this.trouble('recompute-stable', decl.kind === 'variable' && decl.init !== null ? decl.init : this.region.stmt, `the reference ${decl.name} cannot be bound again to the same object`, `use the object itself in place of ${decl.name}`);
@@ -166,7 +170,9 @@ class Finder {
       }
       this.carry(decl, uses.get(decl) ?? [], false, false, travels);
     }
-    return [...travels.values()].sort((a, b) => a.decl.span.start - b.decl.span.start);
+    // In the order in which they rest on each other.
+    const place = ({ decl, value }: Travel): number => (value ?? decl).span.start;
+    return [...travels.values()].sort((a, b) => place(a) - place(b));
   }
 
   /** The statement behind which the owner goes on when its item is done; null if it returns. */
@@ -188,14 +194,16 @@ class Finder {
       return;
     }
     const needed = this.readFirst(decl, refs) || (result && !this.surelyAssigned(decl) && this.hasValue(decl));
-    into.set(decl, { decl, type, size, how: needed ? 'carry' : 'declare', result: written && result, declaration: null });
+    const again = needed && written ? this.again(decl, new Set(), new Map(), 0) : null;
+    if (again !== null) into.set(decl, { ...again, size, result: written && result });
+    else into.set(decl, { decl, type, size, how: needed ? 'carry' : 'declare', result: written && result, value: null, declaration: null });
   }
 
   /** Every thread of the block has this value: no need to carry it. */
   private everyThreadHas(decl: Variable, refs: readonly RefExpr[]): boolean {
     const { facts } = this.context;
     const { body } = facts.function;
-    if (body === null || decl.type.kind === 'reference' || decl.type.kind === 'array') return false;
+    if (body === null || decl.type.kind === 'reference' || decl.type.kind === 'array' || this.assigned.has(decl)) return false;
     const written = facts.assignments(decl, body).filter((definition) => definition.kind !== 'declaration');
     if (decl.kind === 'parameter' && written.length === 0) return true;
     if (facts.addressTaken(decl) || within(decl.span, this.gated)) return false;
@@ -221,49 +229,75 @@ class Finder {
     return found;
   }
 
-  /** Does the initialiser rest on more than `known`? */
-  private depends(decl: Variable, known: ReadonlySet<Variable>): boolean {
-    if (decl.kind !== 'variable' || decl.init === null) return true;
-    let foreign = false;
-    walk(decl.init, (node) => {
-      if (node.kind === 'lambda' || node.kind === 'opaque' || node.kind === 'this' || isStmt(node)) foreign = true;
-      else if (node.kind === 'coordinate' && node.base === 'threadIdx') foreign = true;
-      else if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl) && !known.has(node.decl)) foreign = true;
-      return !foreign;
-    });
-    return foreign;
-  }
-
-  /** Evaluates the initialiser again in the item, if that is cheaper than carrying and gives the same value. */
+  /** Evaluates the variable's value again in the item, and those that it rests on, if that is cheaper than carrying and gives the same. */
   private recompute(decl: Variable, known: ReadonlySet<Variable>, into: Map<Variable, Travel>): boolean {
-    const { facts } = this.context;
-    const declaration = this.singleDefinition(decl);
-    if (decl.kind !== 'variable' || decl.init === null || declaration === null || declaration.variables.length !== 1) return false;
-    if (this.depends(decl, known)) return false;
-    // What it rests on must still have the value that it had then.
-    let moved = false;
-    walk(decl.init, (node) => {
-      if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl) && this.changesAfter(node.decl, decl)) moved = true;
-      return !moved;
-    });
-    if (moved) return false;
-    const effects = facts.effects(decl.init);
-    const bound = decl.type.kind === 'reference';
-    if (effects.accesses.length > 0 || effects.assigns.size > 0 || effects.atomics.length + effects.collectives.length + effects.barriers.length > 0) return false;
-    if (effects.unknownCalls.length + effects.opaque.length + effects.asm.length + effects.visible.length > 0) return false;
-    if (!bound && facts.cost(decl.init).instructions > CHEAP) return false;
-    const type = bound ? '' : spelledType(this.context, decl);
-    if (type === null) return false;
-    into.set(decl, { decl, type, size: 0, how: 'recompute', result: false, declaration });
+    const staged = new Map<Variable, Travel>();
+    const travel = this.again(decl, known, staged, 0);
+    if (travel === null) return false;
+    for (const [other, made] of staged) if (!into.has(other)) into.set(other, made);
+    into.set(decl, travel);
     return true;
   }
 
-  /** Is `operand` assigned anywhere but in its own declaration? Then the value at the declaration of `decl` may be another than the item's. */
-  private changesAfter(operand: Variable, decl: Variable): boolean {
+  private again(decl: Variable, known: ReadonlySet<Variable>, staged: Map<Variable, Travel>, depth: number): Travel | null {
+    const { facts } = this.context;
+    const given = this.givenValue(decl);
+    if (given === null || depth > DEEPEST) return null;
+    const { value } = given;
+    // Of what it rests on, each must be there for the item, with the value that it had then.
+    let stable = true;
+    let forAll = true;
+    walk(value, (node) => {
+      if (isTied(node)) stable = false;
+      else if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl)) {
+        stable &&= node.decl !== decl && this.meansTheSame(node.name, node.decl) && this.staysSince(node.decl, given.stmt) && this.isThere(node, node.decl, known, staged, depth);
+        forAll &&= !known.has(node.decl) && staged.get(node.decl)?.how !== 'carry';
+      } else if (node.kind === 'ref' && node.decl !== null) {
+        stable &&= !this.outOfSight(node.decl) && this.meansTheSame(node.name, node.decl);
+      }
+      return stable;
+    });
+    if (!stable) return null;
+    const effects = facts.effects(value);
+    const bound = decl.type.kind === 'reference';
+    if (effects.accesses.length > 0 || effects.assigns.size > 0 || effects.atomics.length + effects.collectives.length + effects.barriers.length > 0) return null;
+    if (effects.unknownCalls.length + effects.opaque.length + effects.asm.length + effects.visible.length > 0) return null;
+    if (!bound && facts.cost(value).instructions > (forAll ? CHEAP_FOR_ALL : CHEAP)) return null;
+    const type = bound ? '' : spelledType(this.context, decl);
+    return type === null ? null : { decl, type, size: 0, how: 'recompute', result: false, value, declaration: given.declaration };
+  }
+
+  /** No other declaration of the name is in force where the items are. */
+  private meansTheSame(name: string, decl: Decl): boolean {
+    return [...this.own, ...this.used].every((other) => other === decl || other.name !== name);
+  }
+
+  private givenValue(decl: Variable): EntryValue | null {
+    const declaration = this.singleDefinition(decl);
+    if (declaration !== null && declaration.variables.length === 1 && decl.kind === 'variable' && decl.init !== null) return { value: decl.init, declaration, stmt: declaration };
+    return entryValue(this.context, this.region, decl);
+  }
+
+  /** Every thread has the operand, it travels, or it can be computed again in turn. */
+  private isThere(ref: RefExpr, operand: Variable, known: ReadonlySet<Variable>, staged: Map<Variable, Travel>, depth: number): boolean {
+    if (known.has(operand) || staged.has(operand) || this.everyThreadHas(operand, [ref])) return true;
+    if (this.assigned.has(operand)) return false;
+    const travel = this.again(operand, known, staged, depth + 1);
+    if (travel === null) return false;
+    staged.set(operand, travel);
+    return true;
+  }
+
+  /** The operand is not assigned behind the statement, where the value at the statement might be another than the item's. */
+  private staysSince(operand: Variable, stmt: Stmt): boolean {
     const { facts } = this.context;
     const { body } = facts.function;
-    if (body === null || operand === decl || facts.addressTaken(operand)) return true;
-    return facts.assignments(operand, body).some((definition) => definition.kind !== 'declaration' && definition.kind !== 'parameter');
+    if (body === null || facts.addressTaken(operand)) return false;
+    const written = facts.assignments(operand, body).filter((definition) => definition.kind !== 'declaration' && definition.kind !== 'parameter');
+    if (written.length === 0) return true;
+    // Given its value once, on the way to the statement.
+    const given = operand.kind === 'variable' && operand.init === null ? entryValue(this.context, this.region, operand) : null;
+    return given !== null && written.length === 1 && given.stmt.span.end <= stmt.span.start && isInside(given.value, [given.stmt]) && written.every((definition) => 'node' in definition && isInside(definition.node, [given.stmt]));
   }
 
   /** Does the heavy part read the variable with a value from outside? */
@@ -324,6 +358,11 @@ class Finder {
     this.trouble('thread-free', decl.kind === 'variable' && decl.init !== null ? decl.init : this.region.stmt, `the address of ${decl.name} is kept, so that what is done with it cannot move to another thread`, `copy ${decl.name} into a variable of its own inside the branch`);
     return true;
   }
+}
+
+/** What only the thread itself, or the place where it stands, can evaluate. */
+function isTied(node: Node): boolean {
+  return node.kind === 'lambda' || node.kind === 'opaque' || node.kind === 'this' || isStmt(node) || (node.kind === 'coordinate' && node.base === 'threadIdx');
 }
 
 function within(inner: Span, outer: Span): boolean {

@@ -7,14 +7,15 @@ import { walk } from '../../src/analysis/children.js';
 import { strip, type Expr } from '../../src/syntax/tree.js';
 import { lineOf, refuted } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import type { Region } from './region.js';
+import { isEarlyExit, type Region } from './region.js';
 
 /** Why the region is left as it is; null if no compaction was there. */
 export function treatedBefore(context: TransformContext, region: Region): Obligation | null {
   const tests = [region.stmt, ...region.frames.flatMap((frame) => (frame.owner !== null && frame.owner.kind === 'if' ? [frame.owner] : []))];
+  const exits = region.frames.flatMap((frame) => frame.list.slice(0, frame.index).filter(isEarlyExit));
   const voted = votedOn(context, region.predicate);
   if (voted !== null) return refuted('already-done', lineOf(context, voted), 'the block has numbered the lanes for which it holds: they were compacted before');
-  const hit = tests.find((test) => isItemTest(context, test.condition));
+  const hit = tests.find((test) => isItemTest(context, test.condition, '<')) ?? exits.find((exit) => isItemTest(context, exit.condition, '>='));
   if (hit === undefined) return null;
   return refuted('already-done', lineOf(context, hit), 'the threads that come here are items of a queue, a row without gaps: it was compacted before');
 }
@@ -36,10 +37,10 @@ function votedOn(context: TransformContext, predicate: Expr): Expr | null {
   return found;
 }
 
-/** `thread < items`, where `items` is the count of a barrier, or sums what lies in shared memory. */
-function isItemTest(context: TransformContext, condition: Expr): boolean {
+/** `thread < items`, or `thread >= items` of those that leave, where `items` is the count of a barrier, or sums what lies in shared memory. */
+function isItemTest(context: TransformContext, condition: Expr, op: '<' | '>='): boolean {
   const test = strip(condition);
-  if (test.kind !== 'binary' || test.op !== '<') return false;
+  if (test.kind !== 'binary' || test.op !== op) return false;
   const right = strip(test.right);
   if (right.kind !== 'ref' || right.decl === null || right.decl.kind !== 'variable' || context.facts.function.body === null) return false;
   const items = right.decl;

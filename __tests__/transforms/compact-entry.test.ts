@@ -1,0 +1,129 @@
+/** What compact:block carries to the items, what it computes again there, and where the items' text stays. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { verifyEquivalent } from '../../src/verify/index.js';
+import { compact } from '../../transforms/compact.js';
+import type { Transform } from '../../transforms/lib/types.js';
+import { applyAll, load } from '../helpers/transform.js';
+
+beforeAll(async () => { await initParser(); });
+
+/** `front` stands before the branch, `inner` in front of it inside of its guard, `heavy` in it, `behind` after it. */
+const kernel = (front: string, heavy: string, behind = '', inner = ''): string => `__global__ void k(const float *x, float *y, int n, int w, float p, float q) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ${front}
+    if (i < n) {
+        ${inner}
+        if (x[i] > 0.25f) {
+            float v = x[i];
+            for (int j = 0; j < 50; ++j)
+                v = v * 0.5f + sqrtf(fabsf(v) + 1.0f);
+            ${heavy}
+        }
+        ${behind}
+    }
+}
+void f(const float *x, float *y, int n, int w, float p, float q) { k<<<(n + 63) / 64, 64>>>(x, y, n, w, p, q); }
+`;
+
+function compacted(text: string): string {
+  const run = applyAll(compact as Transform, text, { evenIfItLoses: true });
+  expect(run.rounds).toBeGreaterThan(0);
+  const { status } = verifyEquivalent(load(text).program, load(run.text).program, 'k', { blocks: [[64, 1, 1]] });
+  expect(status).not.toBe('different');
+  return run.text;
+}
+
+describe('values at the entry of the region', () => {
+  test.each([
+    ['a constant that the items change', 'int c = 3;', 'c += 2; y[i] = v + c;', 'y[i] += c;', ''],
+    ['a constant among others', 'int b = 1, c = 3;', 'c += b; y[i] = v + c;', 'y[i] += c;', ''],
+    ['a sum of parameters', 'float c = p * 2.0f;', 'y[i] = v + c;', '', ''],
+    ['a quotient of parameters, assigned', 'float c;', 'y[i] = v + c;', '', 'c = p / q;'],
+    ['a value of a value of parameters', 'float a, c;', 'y[i] = v + c;', '', 'a = p - 1.0f; c = a / q;'],
+    ['a value of the item itself', '', 'y[i] = v + c;', '', 'int c = i * 2;'],
+    ['a constant that is set again in the other arm', 'int c = 3;', 'c += 2; y[i] = v + c; } else { c = 5;', 'y[i] += c;', ''],
+  ])('%s is computed again', (_, front, heavy, behind, inner) => {
+    expect(compacted(kernel(front, heavy, behind, inner))).not.toMatch(/queue_c\[slot\] = c;/);
+  });
+
+  test.each([
+    ['a value that may be changed before', 'int c = 3;', 'y[i] = v + c;', '', 'if (w > 3) c = 4;'],
+    ['a value whose operand changes behind it', 'int a = w;', 'y[i] = v + c;', 'y[i] += a;', 'int c = a + 1; a = i;'],
+    ['a value assigned twice', 'float c;', 'y[i] = v + c;', '', 'c = p; c = c * 2.0f;'],
+    ['a loaded value', 'float c = 0.0f;', 'y[i] = v + c;', '', 'c = x[n - 1 - i];'],
+    ['a value that is changed through its address', 'int c = 3; int *at = &c;', 'y[i] = v + c;', '', '*at = i;'],
+    ['a value of another variable of that name', 'int t = i * 3; int c = t + 1;', 'y[i] = v + c + t;', '', 'int t = i;'],
+  ])('%s is not', (_, front, heavy, behind, inner) => {
+    const run = applyAll(compact as Transform, kernel(front, heavy, behind, inner), { evenIfItLoses: true });
+    expect(run.rounds === 0 || /queue_c\[slot\] = c;/.test(run.text)).toBe(true);
+    expect(verifyEquivalent(load(kernel(front, heavy, behind, inner)).program, load(run.text).program, 'k', { blocks: [[64, 1, 1]] }).status).not.toBe('different');
+  });
+
+  test('what is made of a constant in an earlier round of a loop comes along', () => {
+    const text = `__global__ void k(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float c = 0.0f;
+    for (int r = 0; r < 3; ++r) {
+        float d = 1.0f;
+        if (x[(i + r * 7) % n] > 0.25f) {
+            for (int j = 0; j < 50; ++j) {
+                c = c * 0.5f + sqrtf(fabsf(c) + d);
+                d += 0.5f;
+            }
+        }
+        c += d;
+    }
+    if (i < n)
+        y[i] = c;
+}
+void f(const float *x, float *y, int n) { if (n > 0) k<<<(n + 63) / 64, 64>>>(x, y, n); }
+`;
+    const after = compacted(text);
+    expect(after).toContain('queue_c[slot] = c;');
+    expect(after).not.toContain('queue_d[slot] = d;');
+  });
+
+  test('declarations that only the items use go from the way to them', () => {
+    const after = compacted(kernel('', 'y[i] = v + row;', '', 'int row = i + w;'));
+    expect(after.match(/int row = i \+ w;/g)).toHaveLength(1);
+  });
+});
+
+describe('the rest of a kernel', () => {
+  const rest = (front: string, heavy = 'y[i] = v;'): string => `__global__ void k(const float *x, float *y, int n) {
+    ${front}
+    if (x[i] <= 0.25f)
+        return;
+    float v = x[i];
+    for (int j = 0; j < 50; ++j)
+        v = v * 0.5f + sqrtf(fabsf(v) + 1.0f);
+    ${heavy}
+}
+void f(const float *x, float *y, int n) { k<<<(n + 63) / 64, 64>>>(x, y, n); }
+`;
+  const INDEX = 'int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;';
+
+  test('stays where it is', () => {
+    const after = compacted(rest(INDEX));
+    expect(after).toContain(`    if (thread >= items)\n        return;\n    i = queue_i[thread];\n    float v = x[i];\n    for (`);
+  });
+
+  test('takes coordinates of the owner', () => {
+    expect(compacted(rest(INDEX, 'y[i] = v + threadIdx.x;'))).toContain('    y[i] = v + owner_x;\n');
+  });
+
+  test.each([
+    ['a constant', INDEX.replace('int i', 'const int i')],
+    ['a reference to the variable', INDEX.replace('if (i', 'int &again = i;\n    if (again')],
+  ])('goes into braces for %s', (_, front) => {
+    const run = applyAll(compact as Transform, rest(front), { evenIfItLoses: true });
+    expect(run.text).not.toContain('thread >= items');
+  });
+
+  test('is not compacted again', () => {
+    const run = applyAll(compact as Transform, rest(INDEX, 'if (v > 2.0f) { for (int j = 0; j < 50; ++j) v = sqrtf(v + j); y[i] = v; }'), { evenIfItLoses: true });
+    expect(run.rounds).toBe(1);
+    expect(run.last.flatMap((outcome) => outcome.obligations.map(({ id }) => id))).toContain('already-done');
+  });
+});
