@@ -26,19 +26,54 @@ describe('the length of a queue', () => {
     ['a macro', '#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n);', 'BLK'],
     ['through variables', '#define BLK 256\n', 'int threads = BLK; dim3 block(BLK); k<<<n, threads>>>(x, y, n); k<<<n, block>>>(x, y, n);', 'BLK'],
     ['two sides', '#define BX 32\n#define BY (4)\n', 'k<<<n, dim3(BX, BY)>>>(x, y, n);', 'BX * BY'],
+    ['a macro that a build may replace', '#ifndef BLK\n#define BLK 256\n#endif\n', 'k<<<n, BLK>>>(x, y, n);', 'BLK'],
+    ['a constant', 'constexpr int kThreads = 128;\n', 'k<<<n, kThreads>>>(x, y, n);', 'kThreads'],
+    ['a constant of a macro, through variables', '#ifndef BLK\n#define BLK 64\n#endif\nstatic const int kThreads = BLK * 2;\n', 'const int threads = kThreads; dim3 block(kThreads); k<<<n, threads>>>(x, y, n); k<<<n, block>>>(x, y, n);', 'kThreads'],
+    ['a constant and a macro', 'const unsigned kX = 32;\n#define BY 4\n', 'k<<<n, dim3(kX, BY)>>>(x, y, n);', 'kX * BY'],
   ])('is spelled: %s', (_name, head, launches, name) => {
     expect(lengths(head, launches)).toEqual([name, `(${name} + 31) / 32`]);
   });
 
   test.each([
     ['no macro', '', 'k<<<n, 256>>>(x, y, n);', '256'],
-    ['a macro that a build may replace', '#ifndef BLK\n#define BLK 256\n#endif\n', 'k<<<n, BLK>>>(x, y, n);', '1024'],
+    ['a constant of a namespace', 'namespace sizes { constexpr int kThreads = 128; }\nusing namespace sizes;\n', 'k<<<n, kThreads>>>(x, y, n);', '128'],
+    ['a constant that the kernel means otherwise', 'constexpr int v = 128;\n', 'k<<<n, v>>>(x, y, n);', '128'],
+    ['a variable', 'int threads = 128;\n', 'k<<<n, threads>>>(x, y, n);', '1024'],
+    ['a macro of two builds', '#ifdef SMALL\n#define BLK 64\n#else\n#define BLK 256\n#endif\n', 'k<<<n, BLK>>>(x, y, n);', '1024'],
     ['two names', '#define BLK 256\n#define TPB 128\n', 'k<<<n, BLK>>>(x, y, n); k<<<n, TPB>>>(x, y, n);', '256'],
     ['a name and a number', '#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n); k<<<n, 512>>>(x, y, n);', '512'],
     ['a sum without parentheses', '#define BLK 128 + 128\n', 'k<<<n, BLK>>>(x, y, n);', '256'],
     ['a variable that is written again', '#define BLK 256\n', 'int threads = BLK; if (n > 4) threads = 64; k<<<n, threads>>>(x, y, n);', '256'],
   ])('is a number: %s', (_name, head, launches, number) => {
     expect(lengths(head, launches)).toEqual([number, `${Number(number) / 32}`]);
+  });
+
+  const TEMPLATE = KERNEL.replace('__global__', 'template <int T>\n__global__');
+  const ofTemplate = (launches: string): string => /queue_v\[([^\]]*)\]/.exec(applyAll(compact, `#define BLK 256\nconstexpr int kSmall = 64;\n${TEMPLATE}void f(const float *x, float *y, int n) { ${launches} }\n`).text)?.[1] ?? '';
+
+  test.each([
+    ['k<BLK><<<n, BLK>>>(x, y, n);', 'T'],
+    ['k<BLK><<<n, BLK>>>(x, y, n); k<kSmall><<<n, kSmall>>>(x, y, n); k<32><<<n, 32>>>(x, y, n);', 'T'],
+    ['k<BLK><<<n, kSmall>>>(x, y, n);', 'kSmall'],
+    ['k<BLK><<<n, 256>>>(x, y, n);', '256'],
+    ['k<BLK><<<n, dim3(BLK, 2)>>>(x, y, n);', '512'],
+  ])('is the template parameter that every launch passes its block for: %s', (launches, length) => {
+    expect(ofTemplate(launches)).toBe(length);
+  });
+
+  test.each([
+    ['#define BLK 256\n', '__launch_bounds__(BLK)', 'BLK'],
+    ['#ifndef BLK\n#define BLK 256\n#endif\n', '__launch_bounds__(BLK, 2)', 'BLK'],
+    ['constexpr int kMost = 512;\n', '__launch_bounds__(kMost)', 'kMost'],
+    ['', '__launch_bounds__(512)', '512'],
+  ])('is that of the launch bound: %s%s', (head, bound, length) => {
+    const { text } = applyAll(compact, `${head}${KERNEL.replace('void k', `void ${bound} k`)}void f(const float *x, float *y, int n, int m) { k<<<n, m>>>(x, y, n); }\n`);
+    expect(/queue_v\[([^\]]*)\]/.exec(text)?.[1]).toBe(length);
+  });
+
+  test('is the smaller number of the launches beside a bound', () => {
+    const { text } = applyAll(compact, `#define BLK 512\n${KERNEL.replace('void k', 'void __launch_bounds__(BLK) k')}void f(const float *x, float *y, int n) { k<<<n, 128>>>(x, y, n); }\n`);
+    expect(/queue_v\[([^\]]*)\]/.exec(text)?.[1]).toBe('128');
   });
 
   test('is a number where the macro stands below the kernel, or is undone', () => {

@@ -27,6 +27,8 @@ export interface HostPlace {
   /** The function around it; null at namespace scope. */
   readonly function: FunctionDecl | null;
   readonly offset: number;
+  /** Values in this build: defaults of macros that another build may replace count. Else only what every build agrees on. */
+  readonly thisBuild?: true;
 }
 
 /** Values of an integer expression of host code. */
@@ -57,19 +59,19 @@ function resolverAt(place: HostPlace, visiting: ReadonlySet<VariableDecl>): Reso
     let values: Values | null = [];
     for (const write of writesBefore(decl, place)) {
       if ((write.kind !== 'init' && write.kind !== 'assign') || write.value === null) return null;
-      values = union(values, convertAll(evaluate(write.value, resolverAt({ function: place.function, offset: write.node.span.start }, inside)), decl.type));
+      values = union(values, convertAll(evaluate(write.value, resolverAt({ ...place, offset: write.node.span.start }, inside)), decl.type));
       if (values === null) return null;
     }
     return values.length === 0 ? null : values;
-  }, { everyBuild: true } as const);
+  }, place.thisBuild === true ? {} : { everyBuild: true } as const);
 }
 
-/** Without parentheses and macros that mean the same in every build. */
-function bare(written: Expr): Expr {
+/** Without parentheses and macros that mean the same in every build that is asked about. */
+function bare(written: Expr, { thisBuild }: HostPlace): Expr {
   let expr = written;
   for (;;) {
     if (expr.kind === 'paren') expr = expr.inner;
-    else if (expr.kind === 'macro' && !expr.definition.ambiguous && !expr.definition.replaceable) expr = expr.expanded;
+    else if (expr.kind === 'macro' && !expr.definition.ambiguous && (thisBuild === true || !expr.definition.replaceable)) expr = expr.expanded;
     else return expr;
   }
 }
@@ -81,7 +83,7 @@ function isDim3(expr: Expr): boolean {
 }
 
 function dimensions(written: Expr, place: HostPlace, visiting: ReadonlySet<VariableDecl>): DimensionValues {
-  const expr = bare(written);
+  const expr = bare(written, place);
   // Another definition may be no number at all; a default that a build replaces stays one.
   if (expr.kind === 'macro' && expr.definition.ambiguous) return UNKNOWN;
   if (integerType(expr.type) !== null) return { x: evaluate(expr, resolverAt(place, visiting)), y: ONE, z: ONE };
@@ -89,7 +91,7 @@ function dimensions(written: Expr, place: HostPlace, visiting: ReadonlySet<Varia
   switch (expr.kind) {
     case 'construct': {
       const only = expr.arguments[0];
-      if (expr.arguments.length === 1 && only !== undefined && isDim3(bare(only))) return dimensions(only, place, visiting);
+      if (expr.arguments.length === 1 && only !== undefined && isDim3(bare(only, place))) return dimensions(only, place, visiting);
       return isDim3(expr) && expr.arguments.length <= 3 ? { x: component(expr.arguments[0]), y: component(expr.arguments[1]), z: component(expr.arguments[2]) } : UNKNOWN;
     }
     case 'init-list': return expr.elements.length <= 3 ? { x: component(expr.elements[0]), y: component(expr.elements[1]), z: component(expr.elements[2]) } : UNKNOWN;
@@ -100,7 +102,7 @@ function dimensions(written: Expr, place: HostPlace, visiting: ReadonlySet<Varia
       const only = expr.callee.candidates[0];
       const value = expr.callee.candidates.length === 1 && only !== undefined ? singleReturn(only) : null;
       // Its parameters are not bound here, so only dimensions that do not depend on them come out.
-      return value === null ? UNKNOWN : dimensions(value, { function: only ?? null, offset: value.span.start }, visiting);
+      return value === null ? UNKNOWN : dimensions(value, { ...place, function: only ?? null, offset: value.span.start }, visiting);
     }
     case 'ref': {
       if (expr.decl === null || expr.decl.kind !== 'variable') return UNKNOWN;
@@ -129,13 +131,13 @@ function variableDimensions(decl: VariableDecl, place: HostPlace, visiting: Read
     return integerType(decl.type) !== null || values !== null ? { x: values, y: ONE, z: ONE } : UNKNOWN;
   }
   if (!isAutomatic(decl) || place.function === null) {
-    return decl.type.const === true && decl.init !== null ? initial(decl, decl.init, { function: null, offset: decl.span.start }, inside) : UNKNOWN;
+    return decl.type.const === true && decl.init !== null ? initial(decl, decl.init, { ...place, function: null, offset: decl.span.start }, inside) : UNKNOWN;
   }
   let result: DimensionValues | null = null;
   if (decl.init === null && !writesBefore(decl, place).some((write) => write.kind === 'assign')) result = { x: ONE, y: ONE, z: ONE };
   const parts: { readonly axis: 'x' | 'y' | 'z'; readonly values: Values | null; readonly sure: boolean }[] = [];
   for (const write of writesBefore(decl, place)) {
-    const at: HostPlace = { function: place.function, offset: write.node.span.start };
+    const at: HostPlace = { ...place, offset: write.node.span.start };
     if ((write.kind === 'init' || write.kind === 'assign') && write.value !== null) {
       const value = initial(decl, write.value, at, inside);
       result = result === null ? value : joinDimensions(result, value);
@@ -158,7 +160,7 @@ function isDim3Variable(decl: VariableDecl): boolean {
 
 /** `dim3 block(16, 16)`, `dim3 block = {16, 16}`, `dim3 block = 256`, `dim3 block(256)`. */
 function initial(decl: VariableDecl, value: Expr, place: HostPlace, visiting: ReadonlySet<VariableDecl>): DimensionValues {
-  const init = bare(value);
+  const init = bare(value, place);
   if (init.kind === 'macro' && init.definition.ambiguous) return UNKNOWN;
   if (init.kind === 'init-list' || isDim3(init) || init.kind === 'conditional') return dimensions(init, place, visiting);
   const scalar = integerType(init.type) !== null || init.type.kind === 'float';

@@ -62,10 +62,25 @@ export function blockFact(kernel: FunctionDecl, program: Program, options: Analy
   return made;
 }
 
-/** The shapes that blocks of the kernel surely have: what edits may rest on, and therefore what they are verified with. Empty if not known. */
+/**
+ * The shapes that blocks of the kernel surely have: what edits may rest on, and therefore what they are verified with. Empty if not known. Where launches
+ * take a macro that another build may replace, those of this build: text that spells the macro holds its value in this build when it is verified.
+ */
 export function provedShapes(kernel: FunctionDecl, program: Program, options: AnalysisOptions = {}): readonly BlockShape[] {
   const fact = blockFact(kernel, program, options);
-  return fact.value !== null ? [fact.value] : fact.alternatives;
+  if (fact.value !== null) return [fact.value];
+  return fact.alternatives.length > 0 ? fact.alternatives : shapesOfThisBuild(kernel, program);
+}
+
+function shapesOfThisBuild(kernel: FunctionDecl, program: Program): readonly BlockShape[] {
+  const shapes = new Map<string, BlockShape>();
+  if (!program.allLaunchesVisible(kernel)) return [];
+  for (const launch of program.launchesOf(kernel)) {
+    const found = shapesOf(hostDimensions(launch.block, { ...placeOf(launch), thisBuild: true }));
+    if (found === null) return [];
+    for (const shape of found) shapes.set(shapeText(shape), shape);
+  }
+  return shapes.size > MAX_SHAPES ? [] : [...shapes.values()];
 }
 
 export function shapeText(shape: BlockShape): string {

@@ -49,6 +49,8 @@ export interface BlockPlan {
   readonly capacity: number;
   /** The same in the source's own words, if it has any. */
   readonly capacityName: string | null;
+  /** What those words come from. */
+  readonly capacityFrom: 'launches' | 'bound' | null;
 }
 
 export function planBlock(context: TransformContext, region: Region): BlockPlan {
@@ -89,7 +91,7 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
   const asked = facts.block.origin === 'option' || facts.block.origin === 'annotation' || facts.block.origin === 'block-size';
   const named = asked ? null : namedCapacity(context);
-  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null };
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null, capacityFrom: named?.from ?? null };
 }
 
 function keptText(context: TransformContext, partition: Partition): string {

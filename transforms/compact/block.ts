@@ -190,11 +190,14 @@ function followsOutside(plan: BlockPlan): boolean {
 function queueCapacity(context: TransformContext, plan: BlockPlan, line: number): Obligation {
   const id = 'queue-capacity';
   const { block } = context.facts;
-  const launched = plan.capacityName !== null || (block.origin === 'launch' && block.alternatives.length > 0);
+  const launched = plan.capacityFrom === 'launches' || (block.origin === 'launch' && block.alternatives.length > 0);
   const queue = plan.capacityName === null ? `${plan.capacity}` : `${plan.capacityName}`;
-  const origin = plan.capacityName !== null ? `the block of every launch; ${plan.capacity} in this build` : block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : launched ? 'the largest block launched' : 'no block has more';
+  const origin = plan.capacityName !== null ? `${plan.capacityFrom === 'bound' ? 'the launch bound' : 'the block of every launch'}; ${plan.capacity} in this build` : block.value !== null ? `blocks of ${block.value.x}×${block.value.y}×${block.value.z}` : block.origin === 'launch-bounds' ? 'the launch bound' : launched ? 'the largest block launched' : 'no block has more';
   return provedUnder(id, line, `at most ${queue} threads put one item each on a queue of ${queue} (${origin})`, { under: [...block.under, ...(launched && !isInternal(context.facts.function) ? ['no other launches'] : [])] });
 }
+
+/** Threads of the largest block. */
+const MOST_THREADS = 1024;
 
 function budget(context: TransformContext, plan: BlockPlan, line: number): Obligation {
   const id = 'shared-memory-budget';
@@ -203,7 +206,8 @@ function budget(context: TransformContext, plan: BlockPlan, line: number): Oblig
   const { known, bytes, what } = sharedInUse(context);
   if (!known) return unknown(id, line, `how much shared memory ${what} takes is not known, and the queue takes ${own} bytes more`, 'make the size of the array, or the shared bytes of the launch, a constant');
   if (own + bytes > MAX_SHARED) return refuted(id, line, `the queue takes ${own} bytes of shared memory${bytes === 0 ? '' : ` besides ${bytes} in use`}, and a block has ${MAX_SHARED}`, remedy ?? 'carry less: compute values again inside the branch');
-  return proved(id, line, `the queue takes ${own} of ${MAX_SHARED} bytes of shared memory${bytes === 0 ? '' : `, ${bytes} are in use`}`);
+  const larger = plan.capacityName !== null && (own / plan.capacity) * MOST_THREADS + bytes > MAX_SHARED ? ` with a ${plan.capacityName} of ${plan.capacity}; with one that is too large the compiler stops` : '';
+  return proved(id, line, `the queue takes ${own} of ${MAX_SHARED} bytes of shared memory${bytes === 0 ? '' : `, ${bytes} are in use`}${larger}`);
 }
 
 /** Shared memory of the kernel and of what it calls, and the dynamic part of its launches. */
