@@ -8,14 +8,15 @@ import { Choices } from './choices.js';
 import type { GenerateContext } from './context.js';
 import { ELEMENTS, floatValue } from './expressions.js';
 import { heavyRegion } from './heavy.js';
+import { signedLoops } from './signs.js';
 import {
   block, geometricBranch, invariantBranchLoop, roleBranch, specialIterationLoop, tileLoop, windowLoop, type Lines,
 } from './statements.js';
 import { guardedNest, rareBranchLoop } from './warp-shapes.js';
 
 export const THEMES = ['free', 'invariant', 'tile', 'window', 'special', 'heavy', 'role', 'geometry', 'nest', 'delayed'] as const;
-/** Themes with launches of their own, which are only made when they are asked for: so a seed stays the kernel that it was. */
-export const ASKED_THEMES = ['border'] as const;
+/** Themes that are only made when they are asked for: so a seed stays the kernel that it was. */
+export const ASKED_THEMES = ['border', 'signs'] as const;
 export type Theme = (typeof THEMES)[number] | (typeof ASKED_THEMES)[number];
 
 export interface GeneratedKernel {
@@ -72,6 +73,7 @@ export function kernelFrom(stream: readonly number[], fixedTheme?: Theme): Gener
       case 'nest': return guardedNest(c);
       case 'delayed': return rareBranchLoop(c);
       case 'border': return borderBranch(c, space?.coordinates.length ?? 1);
+      case 'signs': return signedLoops(c);
       case 'free': return block(c, 5);
     }
   })();

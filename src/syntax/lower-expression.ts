@@ -5,6 +5,7 @@
 import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE } from './lower-literal.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
+import { comesApart, looseMacro } from './loose-macro.js';
 import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
 import { lowerCall } from './lower-call.js';
 import { lowerComma } from './lower-comma.js';
@@ -206,6 +207,8 @@ function lowerConditional(ctx: Lowering, node: Cst): Expr {
   const otherwise = fieldChild(node, 'alternative');
   if (condition === null || then === null || otherwise === null) return ctx.opaque(node, 'conditional without arms');
   const test = expression(ctx, condition);
+  const loose = looseMacro(test, 'condition');
+  if (loose !== null) return comesApart(ctx, node, loose);
   if (ctx.fn !== null) ctx.fn.conditions++;
   const yes = expression(ctx, then);
   const no = expression(ctx, otherwise);
@@ -231,7 +234,9 @@ function lowerCast(ctx: Lowering, node: Cst): Expr {
   const named = valueInParentheses(ctx, node, typeNode, value);
   if (named !== null) throw new NeedsPatch({ at: node.start, length: value.start - node.start, replacement: '1', meaning: { kind: 'value', value: named } });
   const type = descriptorType(ctx, typeNode);
-  return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand: expression(ctx, value) };
+  const operand = expression(ctx, value);
+  const loose = looseMacro(operand, 'unary');
+  return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand };
 }
 
 /** `(S::constant) + n` and `(float)(lane) + (w)` read as casts of `+n` and `+(w)`: the value in the parentheses, or null if it is a type indeed. */

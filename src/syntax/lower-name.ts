@@ -1,6 +1,7 @@
 /** Names and members: identifiers, qualified names, `a.b`, `threadIdx.x`. */
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
+import { comesApart, looseMacro } from './loose-macro.js';
 import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
@@ -149,6 +150,8 @@ export function lowerMember(ctx: Lowering, node: Cst): Expr {
   const arrow = operator?.type === '->';
   const name = fieldName(ctx, fieldNode);
   const object = arrow && operator !== undefined ? pointerOf(ctx, objectNode, operator, expression(ctx, objectNode)) : expression(ctx, objectNode);
+  const loose = looseMacro(object, 'postfix');
+  if (loose !== null) return comesApart(ctx, node, loose);
   return makeMember(ctx, node, object, arrow, name);
 }
 

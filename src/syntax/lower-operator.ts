@@ -1,6 +1,7 @@
 /** Operators: chains of binary operators, assignment, prefix and postfix, subscripts; overloaded ones become calls. */
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
+import { comesApart, looseMacro } from './loose-macro.js';
 import { operatorCall } from './lower-overload.js';
 import { expression, isTypeName, lowerInitList } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
@@ -57,6 +58,8 @@ function makeBinary(ctx: Lowering, link: Link, left: Expr, right: Expr): Expr {
   const patch = ctx.patches.find((p) => p.at === link.operator.start && p.meaning.kind === 'operator');
   const op = patch === undefined ? BINARY.get(link.operator.type) : '<';
   if (op === undefined) return ctx.opaque(link.node, `operator ${link.operator.type}`);
+  const loose = looseMacro(left, { op, side: 'left' }) ?? looseMacro(right, { op, side: 'right' });
+  if (loose !== null) return comesApart(ctx, link.node, loose);
   const overloaded = operatorCall(ctx, link.node, link.operator, op, [left, right]);
   if (overloaded !== null) return overloaded;
   const made: BinaryExpr = {
@@ -100,11 +103,15 @@ export function lowerUnary(ctx: Lowering, node: Cst): Expr {
   if (operand === null || operator === undefined) return ctx.opaque(node, 'unary expression');
   const cast = ctx.patches.find((p) => p.at === operator.start && p.meaning.kind === 'cast');
   if (cast?.meaning.kind === 'cast') {
-    return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(cast.meaning.type), operand: expression(ctx, operand) };
+    const value = expression(ctx, operand);
+    const loose = looseMacro(value, 'unary');
+    return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(cast.meaning.type), operand: value };
   }
   const op = UNARY[operator.type];
   if (op === undefined) return ctx.opaque(node, `operator ${operator.type}`);
   const value = expression(ctx, operand);
+  const loose = looseMacro(value, 'unary');
+  if (loose !== null) return comesApart(ctx, node, loose);
   const overloaded = operatorCall(ctx, node, operator, op, [value]);
   if (overloaded !== null) return overloaded;
   return { kind: 'unary', span: ctx.span(node), op, operand: value, type: unaryType(op, value) };
@@ -171,6 +178,8 @@ export function lowerIndex(ctx: Lowering, node: Cst): Expr {
   if (baseNode === null || list === null || indexNode === undefined || more !== undefined) return ctx.opaque(node, 'subscript');
   const base = expression(ctx, baseNode);
   const index = expression(ctx, indexNode);
+  const loose = looseMacro(base, 'postfix');
+  if (loose !== null) return comesApart(ctx, node, loose);
   const overloaded = operatorCall(ctx, node, list, '[]', [base, index]);
   if (overloaded !== null) return overloaded;
   const type = decay(base.type);

@@ -7,9 +7,10 @@
  */
 import type { Node } from '../../src/analysis/children.js';
 import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
-import { maximum } from '../../src/cuda/integers.js';
+import { maximum, type IntegerType } from '../../src/cuda/integers.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
+import { isPlainNumber } from '../lib/guards/differences.js';
 import { passingOf } from '../lib/guards/ends.js';
 import { integerType, isThreadsOwn, Reader } from '../lib/guards/reading.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
@@ -24,6 +25,8 @@ export interface Counter {
   readonly nonNegative: boolean;
   /** It moves one way and does not pass the end of its type on the way. */
   readonly monotone: boolean;
+  /** It moves up and does not pass the end of its type; `round` if it may start as a difference below zero in a type that shows it far above. */
+  readonly rises: 'no' | 'round' | 'yes';
   /** The head of the loop tests or steps it. */
   readonly inHead: boolean;
   /** It starts at least at zero, or moves as it does, only if sums of block and thread numbers, and what rises by them, do not wrap around. */
@@ -86,6 +89,7 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   const nonNegative = !type.signed || (direction === 1 && passing !== 'may' && startsNonNegative(facts, loop, variable, head, granted));
   return {
     variable, direction, updates, stated: [...granted.stated], start: head.value, assumed: granted.used, nonNegative, monotone: passing !== 'may',
+    rises: direction !== 1 || passing === 'may' ? 'no' : startsPlain(facts, variable, head, type) ? 'yes' : 'round',
     inHead: (loop.condition !== null && mentions(loop.condition, variable)) || (loop.kind === 'for' && loop.step !== null && mentions(loop.step, variable)),
   };
 }
@@ -166,6 +170,18 @@ function startsNonNegative(facts: FunctionFacts, loop: PeelableLoop, variable: V
   const { body } = facts.function;
   if (body === null || variable.kind === 'parameter') return false;
   return facts.assignments(variable, body).every((definition) => definitionKeepsNonNegative(facts, loop, definition, variable, granted));
+}
+
+/** No value that it has on entry is a difference gone round. */
+function startsPlain(facts: FunctionFacts, variable: Variable, head: Head, type: IntegerType): boolean {
+  if (head.value !== null) return isPlainNumber(facts, head.value, type);
+  const { body } = facts.function;
+  return variable.kind === 'parameter' || (body !== null && facts.assignments(variable, body).every((definition) => {
+    if (definition.kind === 'declaration') return definition.decl.init === null ? !definition.decl.opaqueInit : isPlainNumber(facts, definition.decl.init, type);
+    if (definition.kind !== 'assignment') return false;
+    const { node } = definition;
+    return node.kind === 'update' ? node.op === '++' : node.kind === 'assign' && (node.op === null || node.op === '+') && isPlainNumber(facts, node.value, type, new Set([variable]));
+  }));
 }
 
 function definitionKeepsNonNegative(facts: FunctionFacts, loop: Loop, definition: Definition, variable: Variable, granted: Granted): boolean {

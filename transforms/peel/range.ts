@@ -73,7 +73,7 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
   const { facts } = context;
   const type = integerType(counter.variable.type);
   if (type === null || loop.condition === null) return null;
-  const first = new Reader(facts, loop, counter.variable, counter.nonNegative);
+  const first = new Reader(facts, loop, counter.variable, counter.nonNegative, false, counter.rises);
   const conjuncts = conjunctsOf(loop.condition);
   const tested = conjuncts.map((test) => testForm(first, test)).filter((form) => form !== null);
   const entry = entryFacts(first, counter);
@@ -81,7 +81,7 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
   if (plain === null) return null;
   // The loop's test may say what its start does not: a counter that falls while it is at least zero.
   const nonNegative = counter.nonNegative || follows(subtract(negate(symbol(plain)), constant(1n)), [...tested, ...entry]);
-  const reader = nonNegative === counter.nonNegative ? first : new Reader(facts, loop, counter.variable, true);
+  const reader = nonNegative === counter.nonNegative ? first : new Reader(facts, loop, counter.variable, true, false, counter.rises);
   const sym = symbolOf(reader, counter) ?? plain;
   const known = nonNegative ? [...tested, ...entry, subtract(negate(symbol(sym)), constant(1n))] : [...tested, ...entry];
 

@@ -13,7 +13,7 @@ import type { Edit } from '../../src/source/types.js';
 import { unreachable, type Expr, type ForStmt, type VariableDecl } from '../../src/syntax/tree.js';
 import { shareBases } from '../lib/guards/bases.js';
 import { boundOf, type Declaration, type Namer } from '../lib/guards/bound.js';
-import { print, typeOf, type Cpp } from '../lib/guards/cpp.js';
+import { printOperand, typeOf, type Cpp } from '../lib/guards/cpp.js';
 import { namerFor, prefersUnderscores } from '../lib/guards/names.js';
 import { add, constant, constantValue, equal, namesOf, symbol, symbolsOf } from '../lib/guards/polynomial.js';
 import { integerType } from '../lib/guards/reading.js';
@@ -71,7 +71,7 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const inline = value.kind === 'number' || value.kind === 'symbol';
     for (const declaration of bound.declarations) declarations.push(declarationText(declaration, shadowed));
     declared.push(...bound.declarations);
-    let text = print(value, shadowed);
+    let text = printOperand(value, shadowed);
     if (!inline) {
       const whole: Declaration = { name: name(wishFor(context, plan, run)), value };
       declarations.push(declarationText(whole, shadowed));

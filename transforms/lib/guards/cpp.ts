@@ -2,6 +2,7 @@
  * Small C++ integer expressions that peel writes: printed as text, and evaluated in their C++ types by the tests, so that a bound is
  * checked as it will run, wrap-around included.
  */
+import { isStmt } from '../../../src/analysis/children.js';
 import { commonType, fits, INT32, INT64, promote, UINT32, UINT64, wrap, type IntegerType } from '../../../src/cuda/integers.js';
 import { unreachable } from '../../../src/syntax/tree.js';
 import type { Sym } from './polynomial.js';
@@ -104,13 +105,34 @@ const PRIMARY = 4;
 function strength(expr: Cpp): number {
   switch (expr.kind) {
     case 'number': return expr.value < 0n ? UNARY : PRIMARY;
-    case 'symbol': return /^[\w.]+$/.test(expr.sym.text) ? PRIMARY : expr.sym.product === true ? PRODUCT : 0;
+    case 'symbol': return /^[\w.]+$/.test(expr.sym.text) ? PRIMARY : expr.sym.product === true ? PRODUCT : strengthOfText(expr.sym);
     case 'name': case 'extreme': return PRIMARY;
     case 'cast': return UNARY;
     case 'binary': return expr.op === '+' || expr.op === '-' ? SUM : PRODUCT;
     case 'positive': return 0;
     default: return unreachable(expr);
   }
+}
+
+/** Text that is copied from the source, by what the source has there; what is weaker than a sum needs parentheses everywhere. */
+function strengthOfText({ names, text }: Sym): number {
+  const [copied, more] = names;
+  // The name of a macro that stands for a sum has its parentheses already.
+  if (copied?.kind === 'macro' && text === `(${copied.name})`) return PRIMARY;
+  if (copied === undefined || more !== undefined || copied.kind !== 'copied' || isStmt(copied.node)) return 0;
+  const { node } = copied;
+  switch (node.kind) {
+    case 'paren': case 'ref': case 'literal': case 'member': case 'call': case 'index': case 'coordinate': return PRIMARY;
+    case 'unary': return UNARY;
+    case 'binary': return node.op === '+' || node.op === '-' ? SUM : node.op === '*' || node.op === '/' || node.op === '%' ? PRODUCT : 0;
+    default: return 0;
+  }
+}
+
+/** The text as an operand of a comparison. */
+export function printOperand(expr: Cpp, shadowed = false): string {
+  const text = print(expr, shadowed);
+  return strength(expr) < SUM ? `(${text})` : text;
 }
 
 /** C++ text; parentheses only where they are needed. `shadowed` tells that `min` and `max` are not CUDA's here. */

@@ -31,6 +31,10 @@ export interface Sym {
   readonly constant?: true;
   /** `text` is a product or a quotient. */
   readonly product?: true;
+  /** A counter that moves up and does not pass the end of its type. */
+  readonly rises?: true;
+  /** It may stand for a number below zero where it is above the largest signed one: a difference gone round, a counter that falls. */
+  readonly round?: true;
 }
 
 export interface Term {

@@ -20,6 +20,7 @@ import { describeLoop } from '../loops.js';
 import { mayBeUnset } from '../unset.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
+import { isPlainNumber, signedMaximum } from './differences.js';
 import { passingOf } from './ends.js';
 import { sumIn } from './bound.js';
 import { coordinate, exactly, holdsTruth, integerType, isCoordinate, isCounted, isIndex, isSumOfCoordinates, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
@@ -55,9 +56,9 @@ export class Reader {
 
   /**
    * `lane`: what is read is a value of one lane. Whatever the lane can name in front of the loop keeps its name, and is not followed to the
-   * coordinates of the block.
+   * coordinates of the block. `rises`: the counter moves up without passing the end of its type; `round` if it may start below zero in a type without a sign.
    */
-  constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean, private readonly lane = false) {
+  constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, private readonly counterNonNegative: boolean, private readonly lane = false, private readonly rises: 'no' | 'round' | 'yes' = 'no') {
     this.visible = declarationsVisibleAt(facts, loop);
     this.constants = new ConstantSymbols(facts, (sym) => this.intern(sym));
   }
@@ -324,7 +325,7 @@ export class Reader {
   /** The counter itself. */
   readVariable(decl: Variable, type: IntegerType): Reading {
     const low = this.counterNonNegative && type.signed ? 0n : minimum(type);
-    return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, names: [{ kind: 'named', decl }], type, low, high: maximum(type), extent: null })), type);
+    return exactly(symbol(this.intern({ key: variableKey(decl), role: 'counter', text: decl.name, names: [{ kind: 'named', decl }], type, low, high: maximum(type), extent: null, ...(this.rises === 'no' ? {} : { rises: true as const }), ...(this.rises === 'yes' ? {} : { round: true as const }) })), type);
   }
 
   private named(sym: Sym, type: IntegerType, expr: Expr): Reading {
@@ -375,7 +376,14 @@ export class Reader {
       // Tests between the loop and the use may bound it from above, which is not known in front of the loop.
       if (!counts && range.high !== null && range.high < high && range.high >= low) high = range.high;
     }
-    return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null });
+    const round = low < 0n ? type.bits === 64 && !this.isPlain(decl, use) : high > signedMaximum(type) && !this.isPlain(decl, use);
+    return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null, ...(round ? { round: true as const } : {}) });
+  }
+
+  /** No difference gone round is in the variable's value. */
+  private isPlain(decl: Variable, use: RefExpr): boolean {
+    const type = integerType(decl.type);
+    return type !== null && isPlainNumber(this.facts, use, type);
   }
 
   /** Ranges rest on the values that constants have here; a reading does not. */
@@ -444,6 +452,8 @@ export class Reader {
     const positive = amount !== null ? amount > 0n && fits(amount, type) : this.growsBy(induction.step.amount, type);
     const up = induction.step.sign === 1;
     if (!positive || up !== (induction.comparison === '<' || induction.comparison === '<=')) return null;
+    // Compared without a sign, numbers below zero are above every bound.
+    if (!up && type.signed && !common.type.signed) return null;
     const passing = passingOf(this.facts, inner, decl, [induction.step.node], up ? 1 : -1);
     if (passing === 'may') return 'passes';
     if (first.assumed || common.assumed || passing === 'index') this.leansOnIndexRange = true;
@@ -451,7 +461,7 @@ export class Reader {
     const [low, high] = up ? [start.poly, last] : [last, start.poly];
     const [lowest, highest] = [interval(low).low, interval(high).high];
     return exactly(symbol(this.intern({
-      key, role: 'inner', text: decl.name, names: [], type, extent: { low, high },
+      key, role: 'inner', text: decl.name, names: [], type, extent: { low, high }, ...(up ? { rises: true as const } : {}), ...(up && isPlainNumber(this.facts, induction.start, type) ? {} : { round: true as const }),
       low: fits(lowest, type) ? lowest : minimum(type), high: fits(highest, type) ? highest : maximum(type),
     })), type);
   }
@@ -541,7 +551,8 @@ export class Reader {
 
   private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
     const text = this.textOf(expr);
-    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null });
+    const round = (!type.signed || type.bits === 64) && !isPlainNumber(this.facts, expr, type);
+    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null, ...(round ? { round: true as const } : {}) });
   }
 
   private isShift(amount: Expr): boolean {

@@ -13,7 +13,7 @@ import type { Expr } from '../../../src/syntax/tree.js';
 import { add, constant, extreme, interval, linearIn, negate, subtract, symbolsOf, type Poly, type Sym } from './polynomial.js';
 import type { Comparison, ComparisonOperator } from './guards.js';
 import type { Reader, Reading } from './reading.js';
-import { isCounted } from './values.js';
+import { isCounted, isFalling } from './values.js';
 import type { Change } from './bound.js';
 
 /** What a claim still needs so that the C++ comparison is the mathematical one: `poly < 0`. */
@@ -78,8 +78,8 @@ export function formsOf(reader: Reader, comparison: Comparison): { readonly kind
 function endsOf(small: Reading, large: Reading, type: IntegerType): readonly End[] {
   const ends: End[] = [];
   if (!small.exact && interval(small.poly).low < minimum(type)) {
-    // Below zero an unsigned number does wrap around: that is never assumed away.
-    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && small.index === true, demandable: !type.signed });
+    // Below zero an unsigned number does wrap around, and a counter that falls may pass the lower end: that is never assumed away.
+    ends.push({ poly: subtract(constant(minimum(type) - 1n), small.poly), index: type.signed && small.index === true && !isFalling(small.poly), demandable: !type.signed });
   }
   if (!large.exact && interval(large.poly).high > maximum(type)) {
     ends.push({ poly: subtract(large.poly, constant(maximum(type) + 1n)), index: large.index === true && (type.signed || !isCounted(large.poly)), demandable: false });

@@ -8,7 +8,7 @@ import { chainText, copyText, extentOf, indentAt, styleOf, type Shift } from '..
 import type { Edit, TransformContext } from '../types.js';
 import { shareBases } from './bases.js';
 import { isWide, lessThanZero, type Declaration, type Inequality } from './bound.js';
-import { print, typeName, typeOf, type Cpp } from './cpp.js';
+import { print, printOperand, typeName, typeOf, type Cpp } from './cpp.js';
 import type { Guard } from './guards.js';
 import { namerFor } from './names.js';
 import type { Poly } from './polynomial.js';
@@ -60,7 +60,7 @@ export function versionTexts(context: TransformContext, polys: readonly Poly[], 
 
 /** What the block or the lane contributes stands on the left: `first >= R`, `first + R < n`. */
 function testText({ left, op, right }: Inequality, shadowed: boolean): string {
-  const [a, b] = [print(left, shadowed), print(right, shadowed)];
+  const [a, b] = [printOperand(left, shadowed), printOperand(right, shadowed)];
   return (holdsPlace(right) && !holdsPlace(left)) || left.kind === 'number' || (!holdsPlace(left) && isFixed(left) && !isFixed(right)) ? `${b} ${op === '<' ? '>' : '>='} ${a}` : `${a} ${op} ${b}`;
 }
 

@@ -74,22 +74,33 @@ export function isCoordinate(sym: Sym): boolean {
 
 /**
  * A sum of products of block and thread numbers, so that only a grid beyond what the type counts could make it wrap. What is taken away from
- * the sum must be proved to lie between 0 and the end of the type: a difference such as `threadIdx.x - R` is below zero as it is meant to be.
+ * the sum must be proved to lie between 0 and the end of the type: a difference such as `threadIdx.x - R` is below zero as it is meant to be, and so is
+ * one that a variable holds.
  */
 export function isIndex(poly: Poly, type: IntegerType): boolean {
   const numbered = poly.some(({ coefficient, symbols }) => coefficient > 0n && symbols.some((sym) => sym.key.startsWith('threadIdx.') || sym.key.startsWith('blockIdx.') || sym.role === 'thread'));
   const away = poly.filter(({ coefficient }) => coefficient < 0n);
-  return numbered && away.every((term) => interval([term]).high <= 0n) && interval(away).low >= -maximum(type);
+  return numbered && !holdsRound(poly, type) && away.every((term) => interval([term]).high <= 0n) && interval(away).low >= -maximum(type);
+}
+
+/** A symbol stands for a number below zero where the type shows one above its largest signed one. */
+function holdsRound(poly: Poly, type: IntegerType): boolean {
+  return symbolsOf(poly).some((sym) => sym.round === true && sym.high > (1n << BigInt(type.bits - 1)) - 1n);
 }
 
 /** A sum of products that holds coordinates, and nothing that may be below zero or beyond the type by itself: at least zero unless it wraps around. */
 export function isSumOfCoordinates(poly: Poly, type: IntegerType, counts: (sym: Sym) => boolean = isCoordinate): boolean {
-  return symbolsOf(poly).some(counts) && poly.every(({ coefficient, symbols }) => coefficient > 0n && symbols.every((sym) => sym.low >= 0n && sym.high <= maximum(type)));
+  return symbolsOf(poly).some(counts) && !holdsRound(poly, type) && poly.every(({ coefficient, symbols }) => coefficient > 0n && symbols.every((sym) => sym.low >= 0n && sym.high <= maximum(type)));
 }
 
 /** Holds the counter of a loop: how far it runs is not for a grant about block and thread numbers to say. */
 export function isCounted(poly: Poly): boolean {
   return symbolsOf(poly).some((sym) => sym.role === 'counter' || sym.role === 'inner');
+}
+
+/** Holds the counter of a loop that may fall, or whose way is not known. */
+export function isFalling(poly: Poly): boolean {
+  return symbolsOf(poly).some((sym) => (sym.role === 'counter' || sym.role === 'inner') && sym.rises !== true);
 }
 
 export function within(poly: Poly, type: IntegerType): boolean {
