@@ -30,7 +30,9 @@
  *         o[threadIdx.x] = sum;
  *     }
  *
- * Treated means: a loop without the comparison runs the iterations in which it has one value for the whole block.
+ * A guard over all that the loop does becomes the loop's test instead (peel/fold.ts).
+ *
+ * Treated means: a loop without the comparison in its body runs the iterations in which it has one value for the whole block, or for the thread.
  */
 import { isStmt, strip, walk } from '../src/analysis/children.js';
 import { atLeast } from '../src/analysis/facts.js';
@@ -42,6 +44,7 @@ import { isPeelable, type PeelableLoop } from './lib/guards/tested-loop.js';
 import { estimatePeel } from './peel/estimate.js';
 import { guardsIn, type Guard } from './lib/guards/guards.js';
 import { planObligations, problemObligations, scopeOfRuns } from './peel/legal.js';
+import { foldPlan } from './peel/fold.js';
 import { rangePlan, type PeelProblem } from './peel/range.js';
 import { versionPlan } from './peel/version.js';
 import { writePlan, type PeelPlan } from './peel/write.js';
@@ -77,8 +80,13 @@ const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!
 function shapeOf(context: TransformContext, loop: PeelableLoop, guards: readonly Guard[]): PeelShape | null {
   const versions = versionPlan(context, loop, guards);
   if (versions !== null) return versions;
+  const counters = countersOf(context.facts, loop);
+  for (const counter of counters) {
+    const plan = foldPlan(context, loop, counter, guards);
+    if (plan !== null) return plan;
+  }
   let best: PeelShape | null = null;
-  for (const counter of countersOf(context.facts, loop)) {
+  for (const counter of counters) {
     const plan = rangePlan(context, loop, counter, guards);
     if (plan === null) continue;
     if (plan.kind === 'problem') best ??= plan;

@@ -3,15 +3,15 @@
  * for. Measured on one H200: a tile loop of a shared-memory matrix multiply 1.00 to 1.01, a window over 9, 33 and 129 taps 1.18, 1.14
  * and 1.01.
  */
-import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import { atLeast } from '../../src/analysis/facts.js';
-import type { ConditionalExpr, Decl, Expr } from '../../src/syntax/tree.js';
+import type { ConditionalExpr } from '../../src/syntax/tree.js';
 import { add, interval } from '../lib/guards/polynomial.js';
 import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
-import type { RangePlan } from './range.js';
 import { doesNothing } from './run-body.js';
-import { isUnrolled, type VersionPlan } from './version.js';
+import type { FoldPlan } from './fold.js';
+import { asksToUnroll, indexesOwnArray, isUnrolled } from './unrolled.js';
+import type { VersionPlan } from './version.js';
 import { stepsOver, type PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
@@ -24,6 +24,7 @@ const MANY_LINES = 400;
 const UNIFORM_LINES = 60;
 
 export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBound: boolean): Estimate {
+  if (plan.kind === 'fold') return estimateFold(context, plan);
   const { facts, unit } = context;
   const { loop } = plan;
   const trips = Math.max(1, facts.trips(loop).count);
@@ -64,10 +65,10 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (plan.kind === 'range' && plan.runs.length > 1 && plan.runs.some((run) => run.decisions.size > 0 && !stepsOver(context, plan, run) && doesNothing(context, plan.loop, run.decisions, plan.counter))) {
     return { ...base, speedup: 1, low: 0.97, pays: false, reason: 'a run of its own would do nothing but count' };
   }
-  if (plan.kind === 'range' && plan.runs.length > 1 && (isUnrolled(facts, loop) || asksToUnroll(plan))) {
+  if (plan.kind === 'range' && plan.runs.length > 1 && (isUnrolled(facts, loop) || asksToUnroll(loop))) {
     return { ...base, speedup: 0.99, low: 0.9, pays: false, reason: 'the compiler unrolls this loop; a split at run time would keep it from that, and send register arrays to memory' };
   }
-  if (plan.kind === 'range' && plan.runs.length > 1 && indexesOwnArray(context, plan)) {
+  if (plan.kind === 'range' && plan.runs.length > 1 && indexesOwnArray(facts, loop, plan.counter)) {
     return { ...base, speedup: 0.99, low: 0.9, pays: false, reason: 'the loop indexes an array of the thread; a split at run time would make the index a run-time one, and send the array to memory' };
   }
   if (agreed < 1 && (lines > UNIFORM_LINES || share < 0.02)) {
@@ -81,6 +82,26 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   return { ...base, pays: true, reason };
 }
 
+/** The loop's own test goes, or the iterations past the guard's edge do. Nothing is written twice, so that it need not gain much. */
+function estimateFold(context: TransformContext, plan: FoldPlan): Estimate {
+  const { facts } = context;
+  const { loop } = plan;
+  const trips = Math.max(1, facts.trips(loop).count);
+  const cost = facts.cost(loop.body);
+  const perIteration = cost.instructions + LOOP_HEAD;
+  const saved = plan.keepsLoopTest || loop.condition === null ? 0 : Math.min(facts.cost(loop.condition).instructions + BRANCH, perIteration - 1);
+  const share = saved / perIteration;
+  const agreed = plan.uniformGuards ? 0.1 : 1;
+  const barriers = facts.effects(loop.body).barriers.length > 0;
+  const visible = agreed * (barriers ? 0.04 : 0.59 / (1 + (trips / 55) ** 3));
+  return {
+    speedup: round(1 + share * visible), low: 1, high: round(1 + share * agreed), pays: true, breakEven: null, traffic: 0, provider: cost.provider,
+    instructionsBefore: Math.round(perIteration * trips), instructionsAfter: Math.round((perIteration - saved) * trips),
+    reason: plan.keepsLoopTest ? 'the loop ends where the guard does: iterations that do nothing are not run' : 'one test instead of two in each iteration',
+    ...(plan.uniformGuards ? { agreed: true as const } : {}),
+  };
+}
+
 /** Both arms of a `?:` are a few operations without calls or memory. */
 function isSelect({ facts }: TransformContext, node: ConditionalExpr): boolean {
   return [node.then, node.else].every((arm) => {
@@ -92,38 +113,6 @@ function isSelect({ facts }: TransformContext, node: ConditionalExpr): boolean {
 /** Two tests that hold together where one number has one value: `k >= 0` beside `k <= 0`. (Below zero, two sum up to -2 at most.) */
 function isPoint({ tests }: VersionPlan): boolean {
   return tests.some((test, i) => tests.slice(i + 1).some((other) => interval(add(test, other)).low >= -2n));
-}
-
-/** `#pragma unroll` without a number: the author expects a constant number of iterations. (Each run may be unrolled by a number.) */
-function asksToUnroll({ loop }: PeelPlan): boolean {
-  return loop.pragmas.some(({ text }) => /\bunroll\s*$/.test(text));
-}
-
-/** An array of the thread's own is indexed by what the loop counts: in registers only as long as every index is a constant. */
-function indexesOwnArray({ facts }: TransformContext, { loop, counter }: RangePlan): boolean {
-  const step = loop.kind === 'for' ? loop.step : null;
-  const moved = new Set<Decl>([counter.variable, ...(step === null ? [] : facts.effects(step).assigns)]);
-  let found = false;
-  walk(loop.body, (node) => {
-    if (!isStmt(node) && node.kind === 'index' && isOwnArray(node.base) && mentions(node.index, moved)) found = true;
-    return !found;
-  });
-  return found;
-}
-
-function isOwnArray(expr: Expr): boolean {
-  const base = strip(expr);
-  if (base.kind === 'index') return isOwnArray(base.base);
-  return base.kind === 'ref' && base.decl?.kind === 'variable' && base.decl.space === 'local' && base.decl.storage === 'automatic' && base.decl.type.kind === 'array';
-}
-
-function mentions(expr: Expr, decls: ReadonlySet<Decl>): boolean {
-  let found = false;
-  walk(expr, (node) => {
-    found ||= !isStmt(node) && node.kind === 'ref' && node.decl !== null && decls.has(node.decl);
-    return !found;
-  });
-  return found;
 }
 
 /** How often a comparison runs in one iteration of the loop: the iterations of loops around it. */

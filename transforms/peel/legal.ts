@@ -13,9 +13,11 @@ import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { finishedBeside, runsBeside } from '../lib/guards/finished.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { isFree } from '../lib/guards/names.js';
-import type { PeelProblem } from './range.js';
+import type { PeelProblem, RangePlan } from './range.js';
+import type { VersionPlan } from './version.js';
 import { visitLive, type Decisions } from '../lib/guards/simplify.js';
 import { versionTexts } from '../lib/guards/two-versions.js';
+import type { FoldPlan } from './fold.js';
 import { headVariables, runTexts, writtenNames, type PeelPlan } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -37,6 +39,7 @@ export function problemObligations(context: TransformContext, problem: PeelProbl
 }
 
 export function planObligations(context: TransformContext, plan: PeelPlan): readonly Obligation[] {
+  if (plan.kind === 'fold') return foldObligations(context, plan);
   const { loop, guards } = plan;
   const line = lineOf(context, loop);
   const texts = plan.kind === 'range' ? runTexts(context, plan) : versionTexts(context, plan.tests);
@@ -58,6 +61,30 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     exitsSkipRest(context, plan),
     alreadyDone(context, loop, guards),
     codeGrowth(context, loop),
+    contractionStable(context, loop),
+  ];
+}
+
+/** The loop stays one loop: nothing is copied, no name is added. */
+function foldObligations(context: TransformContext, plan: FoldPlan): readonly Obligation[] {
+  const { loop, guards, counter } = plan;
+  const line = lineOf(context, loop);
+  const comparisons = guards.map((guard) => guard.comparison);
+  return [
+    noGoto(context),
+    noDirectiveAcross(context, extentOf(context.unit.source, loop)),
+    notInMacro(context, [loop, ...comparisons]),
+    typesKnown(context, comparisons),
+    namesResolve(context, plan.written, loop, headVariables(loop)),
+    proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
+    guardExact(context, plan),
+    proved('bound-exact', line, `the guard stands in the test of the loop as it stood in its body: ${plan.test}`),
+    boundScope(context, plan),
+    constantsOpen(plan.stated, line),
+    proved('induction-simple', line, plan.leaves
+      ? 'the loop is left where the guard left it'
+      : `${counter.variable.name} moves ${counter.direction === 1 ? 'upwards' : 'downwards'} only, so that a guard that fails fails in all later iterations, and nobody reads it after the loop`),
+    alreadyDone(context, loop, guards),
     contractionStable(context, loop),
   ];
 }
@@ -143,7 +170,7 @@ function boundScope(context: TransformContext, plan: PeelPlan): Obligation {
   return proved('bound-scope', line, scope === 'warp' ? 'a warp goes from run to run together, and no barrier stands in the loop' : 'lanes may change runs on their own: no barrier and no collective stands in the loop');
 }
 
-function inductionSimple(context: TransformContext, plan: PeelPlan): Obligation {
+function inductionSimple(context: TransformContext, plan: RangePlan | VersionPlan): Obligation {
   const line = lineOf(context, plan.loop);
   const { condition } = plan.loop;
   if (condition === null || !isRepeatable(context.facts, condition)) {
@@ -157,7 +184,7 @@ function inductionSimple(context: TransformContext, plan: PeelPlan): Obligation 
 }
 
 /** Leaving one run must not enter the next. */
-function exitsSkipRest(context: TransformContext, plan: PeelPlan): Obligation {
+function exitsSkipRest(context: TransformContext, plan: RangePlan | VersionPlan): Obligation {
   const line = lineOf(context, plan.loop);
   if (plan.kind === 'version') return proved('exits-skip-rest', line, 'only one of the copies runs');
   for (const run of plan.runs.slice(0, -1)) {

@@ -11,11 +11,12 @@ import type { TransformContext } from '../lib/types.js';
 import type { Change } from '../lib/guards/bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
 import { seesHeadValue, type Counter } from './counters.js';
+import { entryFacts, symbolOf } from './head-facts.js';
 import { breaksAtOnce, diesWithLoop, doesNothing } from './run-body.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
-import { integerType, Reader, variableKey } from '../lib/guards/reading.js';
+import { integerType, Reader } from '../lib/guards/reading.js';
 import { follows, opposite, testForm } from '../lib/guards/solve.js';
 import { arePlain, valueOf, type Decisions } from '../lib/guards/simplify.js';
 
@@ -116,26 +117,6 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
   const plan = runsOf({ context, loop, counter, sym, nonNegative, known, conjuncts, tested, reader, leans: () => first.leansOnIndexRange || reader.leansOnIndexRange }, usable);
   // A guard that holds in every iteration is no boundary.
   return plan.kind === 'range' && plan.runs.every((run) => run.test === null) ? null : plan;
-}
-
-function symbolOf(reader: Reader, counter: Counter): Sym | null {
-  const type = integerType(counter.variable.type);
-  if (type === null) return null;
-  const reading = reader.readVariable(counter.variable, type);
-  return symbolsOf(reading.poly).find((sym) => sym.key === variableKey(counter.variable)) ?? null;
-}
-
-/** The counter never lies before its start. */
-function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
-  if (!counter.monotone || counter.start === null) return [];
-  const start = reader.read(counter.start);
-  const type = integerType(counter.variable.type);
-  if (start === null || type === null) return [];
-  const value = reader.convert(start, type, counter.start);
-  if (value === null || !value.exact || value.assumed || (value.needs ?? []).length > 0) return [];
-  const own = reader.readVariable(counter.variable, type).poly;
-  const behind = counter.direction === 1 ? subtract(value.poly, own) : subtract(own, value.poly);
-  return [subtract(behind, constant(1n))];
 }
 
 /** True if a side is computed from the counter, also through variables that the loop declares. */

@@ -2,8 +2,9 @@
  * What is left of a loop's body in a run, and of the loop when it is over: whether a run does anything at all, and whether anybody would see that it
  * is missing.
  */
-import type { Stmt } from '../../src/syntax/tree.js';
-import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import type { DeclareStmt, Stmt, Type } from '../../src/syntax/tree.js';
+import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { valueOf, type Decisions } from '../lib/guards/simplify.js';
 import { variableOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
@@ -23,6 +24,7 @@ export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, dec
   const rest = (stmt: Stmt): 'idle' | 'jump' | 'work' => {
     switch (stmt.kind) {
       case 'empty': return 'idle';
+      case 'declare': return isPureDeclaration(facts, stmt) ? 'idle' : 'work';
       case 'continue': return 'jump';
       case 'compound': {
         for (const inner of stmt.body) {
@@ -48,6 +50,13 @@ export function doesNothing({ facts }: TransformContext, loop: PeelableLoop, dec
   return rest(loop.body) !== 'work';
 }
 
+/** Names of numbers, made without effects. */
+function isPureDeclaration(facts: FunctionFacts, { variables, types }: DeclareStmt): boolean {
+  return types.length === 0 && variables.every(({ init, type, storage, space, opaqueInit }) => !opaqueInit && storage === 'automatic' && space === 'local' && PLAIN.has(type.kind) && (init === null || isRepeatable(facts, init)));
+}
+
+const PLAIN: ReadonlySet<Type['kind']> = new Set(['bool', 'int', 'float', 'pointer', 'enum']);
+
 /** A run with these decisions is left by a break before it does anything. */
 export function breaksAtOnce({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {
   // The loop's test goes with the run: it must have no effects, which `induction-simple` demands.
@@ -55,6 +64,7 @@ export function breaksAtOnce({ facts }: TransformContext, loop: PeelableLoop, de
     switch (stmt.kind) {
       case 'break': return true;
       case 'empty': return null;
+      case 'declare': return isPureDeclaration(facts, stmt) ? null : false;
       case 'compound': {
         for (const inner of stmt.body) {
           const result = leaves(inner);

@@ -5,7 +5,6 @@
  * without the guards runs, else the nest as it was. For windows (both edges of an index guarded), and for loops with a constant number
  * of iterations, whose registers a split at run time would send to memory.
  */
-import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr } from '../../src/syntax/tree.js';
 import type { TransformContext } from '../lib/types.js';
 import { lessThanZero } from '../lib/guards/bound.js';
@@ -17,6 +16,7 @@ import { Reader, variableKey } from '../lib/guards/reading.js';
 import { varies } from '../lib/guards/solve.js';
 import { arePlain, type Decisions } from '../lib/guards/simplify.js';
 import { describeLoop } from '../lib/loops.js';
+import { isUnrolled } from './unrolled.js';
 
 export interface VersionPlan {
   readonly kind: 'version';
@@ -36,18 +36,6 @@ export interface VersionPlan {
   readonly under: readonly string[];
   /** What is taken to hold of constants that other builds may give other values. */
   readonly stated: readonly string[];
-}
-
-/** The compiler unrolls it: a constant number of iterations, or a bound made of template values. */
-export function isUnrolled(facts: FunctionFacts, loop: PeelableLoop): boolean {
-  if (facts.trips(loop).origin === 'constant') return true;
-  return loop.condition !== null && boundIsConstant(facts, loop);
-}
-
-function boundIsConstant(facts: FunctionFacts, loop: PeelableLoop): boolean {
-  const induction = describeLoop(facts, loop);
-  if (!induction.simple || induction.start === null) return false;
-  return [induction.bound, induction.start].every((expr) => facts.constant(expr) !== null || facts.scope(expr).value === 'constant');
 }
 
 /** Null if the nest has no window, no constant number of iterations, or no guard that could hold throughout. */

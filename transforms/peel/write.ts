@@ -26,11 +26,12 @@ import { mayStandBefore, placeOf } from '../lib/place.js';
 import { scopeAt } from '../lib/scopes.js';
 import { commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
+import type { FoldPlan } from './fold.js';
 import type { RangePlan, Run, RunTest } from './range.js';
 import { doesNothing } from './run-body.js';
 import type { VersionPlan } from './version.js';
 
-export type PeelPlan = RangePlan | VersionPlan;
+export type PeelPlan = FoldPlan | RangePlan | VersionPlan;
 
 /** What stands in front of the runs, and their tests. */
 export interface RunTexts {
@@ -124,6 +125,7 @@ function wishFor(context: TransformContext, plan: RangePlan, run: Run): string {
 
 export function writePlan(context: TransformContext, plan: PeelPlan): Change {
   switch (plan.kind) {
+    case 'fold': return writeFold(context, plan);
     case 'range': return writeRuns(context, plan);
     case 'version': return writeVersions(context, plan);
     default: return unreachable(plan);
@@ -135,12 +137,21 @@ function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   return { edits: writeTwoVersions(context, plan.loop, plan.decisions, versionTexts(context, plan.tests)), reads: readsOf(context, plan.guards, region) };
 }
 
+function writeFold(context: TransformContext, plan: FoldPlan): Change {
+  const { loop } = plan;
+  const { source } = context.unit;
+  if (loop.condition === null) return { edits: [], reads: [] };
+  const edits = [{ span: loop.condition.span, text: plan.test }, ...simplify(context.facts, loop.body, plan.decisions)];
+  return { edits: edits.map(({ span, text }) => ({ file: source.realPath, span, text })), reads: readsOf(context, plan.guards, extentOf(source, loop)) };
+}
+
 /**
  * What the text in front of the loop and in the heads of the runs is made of. The head of the loop stands between the two, so that the
  * names of its variables are taken there.
  */
 export function writtenNames(plan: PeelPlan): readonly Written[] {
   switch (plan.kind) {
+    case 'fold': return plan.written;
     case 'range': return [...plan.sym.names, ...plan.runs.flatMap((run) => run.test?.changes ?? []).flatMap(({ level, divisor }) => namesOf(level, divisor))];
     case 'version': return namesOf(...plan.tests);
     default: return unreachable(plan);

@@ -228,21 +228,33 @@ class Simplifier {
 
   /** What the block declares meets no other declaration or use where its braces are gone. */
   private mayMix(parent: CompoundStmt, kept: CompoundStmt): boolean {
-    if (!kept.body.some(mayDeclare)) return true;
-    if (kept.body.some((stmt) => stmt.kind !== 'declare' && mayDeclare(stmt))) return false;
-    const declared = kept.body.flatMap((stmt) => (stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types] : []));
+    const stays = this.joined(kept);
+    if (!stays.some(mayDeclare)) return true;
+    if (stays.some((stmt) => stmt.kind !== 'declare' && mayDeclare(stmt))) return false;
+    const declared = stays.flatMap((stmt) => (stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types] : []));
     // What a head declares may not be declared again in the outermost block below it.
     const taken = headNames(this.facts.parent(parent));
     if (declared.some(({ name }) => taken.includes(name))) return false;
     if (parent.body.length === 1) return true;
+    // At the end of the longer block they die at the same place, in the same order.
+    const ends = parent.body.at(-1) === this.facts.parent(kept);
     // They live on to the end of the longer block: nobody may see it, nor be there for another of the name.
-    return declared.every((decl) => decl.kind === 'variable' && diesSilently(decl.type) && !this.isNamedOutside(decl.name, parent, kept));
+    return declared.every((decl) => decl.kind === 'variable' && (ends || diesSilently(decl.type)) && !this.isNamedOutside(decl.name, parent, kept));
+  }
+
+  /** The statements of a block, with those of arms in it that may join it themselves. */
+  private joined(block: CompoundStmt): readonly Stmt[] {
+    return block.body.flatMap((stmt) => {
+      const value = stmt.kind === 'if' && stmt.init === null && stmt.conditionDecl === null && !stmt.constexpr ? this.fold(stmt.condition).value : null;
+      const arm = stmt.kind !== 'if' || value === null ? null : value ? stmt.then : stmt.else;
+      return arm !== null && arm.kind === 'compound' ? this.joined(arm) : [stmt];
+    });
   }
 
   /** The name stands in the block besides the part, in its text or in what its macros say. */
   private isNamedOutside(name: string, block: CompoundStmt, part: CompoundStmt): boolean {
     const { text } = this.facts.unit.source;
-    const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$&')}(?![\\w$])`);
+    const word = new RegExp(`(?<![\\w$.])(?<!->)${name.replaceAll('$', '\\$&')}(?![\\w$])`);
     if (word.test(`${text.slice(block.span.start, part.span.start)} ${text.slice(part.span.end, block.span.end)}`)) return true;
     let found = false;
     walk(block, (node) => {
