@@ -96,6 +96,16 @@ export function asmCollective({ opcode, operands }: PtxInstruction): AsmCollecti
   return MASKED.has(stem) && last !== undefined ? { kind: 'warp', mask: last } : null;
 }
 
+/** Registers of the machine that a template names, wherever they stand in it: `%laneid`, `%ctaid.x`. */
+export function machineRegisters(text: string): readonly string[] {
+  const found = new Set<string>();
+  for (const token of tokensOf(text)) {
+    const operand = token.kind === 'word' && token.text.startsWith('%') ? operandOf(token) : OTHER;
+    if (operand.kind === 'name') found.add(operand.text);
+  }
+  return [...found];
+}
+
 // --------------------------------------------------------------------------------------------------------------- tokens
 
 type Token = { readonly kind: 'word' | 'mark'; readonly text: string };

@@ -35,7 +35,7 @@ const GROUP_BARRIERS: ReadonlySet<string> = new Set(['sync', 'barrier_arrive', '
 const GROUP_COLLECTIVES: ReadonlySet<string> = new Set(['shfl', 'shfl_up', 'shfl_down', 'shfl_xor', 'any', 'all', 'ballot', 'match_any', 'match_all']);
 const GROUP_QUERIES: ReadonlySet<string> = new Set([
   'thread_rank', 'size', 'num_threads', 'meta_group_rank', 'meta_group_size', 'group_index', 'thread_index', 'group_dim', 'dim_threads', 'is_valid',
-  'block_rank', 'block_index', 'num_blocks', 'dim_blocks', 'cluster_rank', 'num_clusters', 'grid_rank',
+  'block_rank', 'block_index', 'num_blocks', 'dim_blocks', 'cluster_rank', 'cluster_index', 'num_clusters', 'dim_clusters', 'grid_rank',
 ]);
 const GROUP_FUNCTIONS: ReadonlySet<string> = new Set(['reduce', 'inclusive_scan', 'exclusive_scan', 'invoke_one', 'invoke_one_broadcast']);
 
@@ -96,6 +96,33 @@ export function groupOf(object: Expr): Participants | null {
     if (expr.decl.kind === 'variable' && expr.decl.init !== null && expr.decl.init !== expr) return groupOf(expr.decl.init);
   }
   return null;
+}
+
+/** A group whose members are the lanes that were together where it was made, or that may be of any kind (`thread_group`). */
+export function isOpenGroup(object: Expr): boolean {
+  const expr = strip(object);
+  const open = (type: Type): boolean => OPEN_TYPES.has(lastIdentifier(spelled(type)));
+  if (open(expr.type)) return true;
+  if (expr.kind === 'call') return ASKING_MAKERS.has(lastIdentifier(nameOfCallee(expr)));
+  if (expr.kind !== 'ref' || expr.decl === null || (expr.decl.kind !== 'variable' && expr.decl.kind !== 'parameter')) return false;
+  return open(expr.decl.type) || (expr.decl.kind === 'variable' && expr.decl.init !== null && expr.decl.init !== expr && isOpenGroup(expr.decl.init));
+}
+
+const OPEN_TYPES: ReadonlySet<string> = new Set(['thread_group', 'coalesced_group']);
+
+/** The group that a type's name stands for (`cg::thread_block`); null for any other name. */
+export function groupNamed(name: string): Participants | null {
+  return GROUP_TYPES.get(lastIdentifier(name)) ?? null;
+}
+
+/** Does a group answer to this name without its threads waiting for each other? */
+export function isGroupQuery(name: string): boolean {
+  return GROUP_QUERIES.has(name);
+}
+
+/** Does the call make the handle of a group beyond the block: the grid, a cluster? */
+export function makesGridGroup(call: CallExpr): boolean {
+  return call.callee.kind !== 'method' && GROUP_MAKERS.get(lastIdentifier(nameOfCallee(call))) === 'grid';
 }
 
 /** A CUB object: `cub::BlockReduce<…>(temp)` or a variable or alias of such a type. */

@@ -13,7 +13,8 @@ import { hostDimensions } from '../../src/analysis/host-constants.js';
 import { gridFact } from '../../src/analysis/launch-facts.js';
 import type { Values } from '../../src/analysis/integer-values.js';
 import { isStmt } from '../../src/analysis/children.js';
-import type { CoordinateExpr, Expr, FunctionDecl, VariableDecl } from '../../src/syntax/tree.js';
+import { asksFor, type CoordinateRead } from '../../src/analysis/coordinate-reads.js';
+import type { Expr, FunctionDecl, VariableDecl } from '../../src/syntax/tree.js';
 import { strip } from '../../src/syntax/tree.js';
 import type { Replacement } from '../lib/text.js';
 
@@ -32,18 +33,18 @@ export interface ItemIndex {
 /** Axes beyond x that the kernel or what it calls looks at. */
 export function usesAxis(kernel: FunctionDecl, axis: 'y' | 'z'): boolean {
   let found = false;
-  forEachCoordinate(kernel, (node) => { if (node.axis === axis || (node.axis === null && node.base !== 'warpSize')) found = true; });
+  forEachNode(kernel, (node) => { if (node.kind === 'coordinate' && (node.axis === axis || (node.axis === null && node.base !== 'warpSize'))) found = true; });
   return found;
 }
 
-function forEachCoordinate(kernel: FunctionDecl, visit: (node: CoordinateExpr, where: FunctionDecl) => void): void {
+/** Nodes of a function and of all that it calls. */
+function forEachNode(kernel: FunctionDecl, visit: (node: Node) => void): void {
   const seen = new Set<FunctionDecl>([kernel]);
   const work = [kernel];
   for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
-    const where = fn;
     if (fn.body === null) continue;
     walk(fn.body, (node) => {
-      if (node.kind === 'coordinate') visit(node, where);
+      visit(node);
       for (const callee of calleesOf(node)) if (!seen.has(callee)) { seen.add(callee); work.push(callee); }
     });
   }
@@ -53,13 +54,31 @@ function calleesOf(node: Node): readonly FunctionDecl[] {
   return node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method') ? node.callee.candidates : [];
 }
 
+/** What the node asks for, if the answer is another one in the kernel over the list: only the blocks' shape is the same there. */
+function elsewhere(node: Node): CoordinateRead | null {
+  return asksFor(node, 'thread', 'block', 'blocks', 'machine');
+}
+
+/** Where the nodes themselves ask for the place of their thread by other means than CUDA's variables, which alone are written anew; null if they do not. */
+export function placeAskedFor(nodes: readonly Node[]): { readonly node: Node; readonly asked: CoordinateRead } | null {
+  let found: { readonly node: Node; readonly asked: CoordinateRead } | null = null;
+  for (const root of nodes) {
+    walk(root, (node) => {
+      const asked = found === null && node.kind !== 'coordinate' ? elsewhere(node) : null;
+      if (asked !== null) found = { node, asked };
+      return found === null;
+    });
+  }
+  return found;
+}
+
 /** A coordinate in a device function that the nodes call, which could not be written anew there; null if there is none. */
 export function coordinateInCallees(nodes: readonly Node[]): { readonly call: Node; readonly name: string } | null {
   let found: { readonly call: Node; readonly name: string } | null = null;
   for (const root of nodes) {
     walk(root, (node) => {
       for (const callee of calleesOf(node)) {
-        forEachCoordinate(callee, (inner) => { if (inner.base !== 'blockDim' && inner.base !== 'warpSize') found ??= { call: node, name: callee.name }; });
+        forEachNode(callee, (inner) => { if (elsewhere(inner) !== null) found ??= { call: node, name: callee.name }; });
       }
     });
   }
@@ -244,7 +263,11 @@ export function rewriteCoordinates(facts: FunctionFacts, nodes: readonly Node[],
         const axis = axisOf(facts, inner);
         if (axis !== null && inner.type.kind === 'int' && (texts.axes === 2 || axis === 'x')) { const { text, whole } = alongAxis(axis); put(inner, text, whole); return false; }
       }
-      if (inner.kind !== 'coordinate') return true;
+      if (inner.kind !== 'coordinate') {
+        const asked = elsewhere(inner);
+        if (asked !== null) problem = { node: inner, text: `${asked.name} asks for the place of the thread, which is another one in the kernel over the list` };
+        return problem === null;
+      }
       const { base, axis } = inner;
       if (base === 'blockDim' || base === 'warpSize') return false;
       if (axis === null) { problem = { node: inner, text: `${base} is used as a whole` }; return false; }
@@ -278,6 +301,6 @@ function truncates(facts: FunctionFacts, node: Expr, parent: Node | null): boole
 
 function hiddenCoordinate(expr: Expr): string | null {
   let found: string | null = null;
-  walk(expr, (node) => { if (node.kind === 'coordinate' && node.base !== 'blockDim' && node.base !== 'warpSize') found ??= node.base; });
+  walk(expr, (node) => { found ??= elsewhere(node)?.name ?? null; });
   return found;
 }

@@ -10,7 +10,7 @@ import { spelledIn } from '../lib/launch-mentions.js';
 import { keepsOriginal, launchObligations, launchSites } from '../lib/launch-sites.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
-import { asksForGrid, coordinateInCallees, itemIndex, launchAxes, rewriteCoordinates, usesAxis, type Axis, type ItemIndex } from './grid-index.js';
+import { asksForGrid, coordinateInCallees, itemIndex, launchAxes, placeAskedFor, rewriteCoordinates, usesAxis, type Axis, type ItemIndex } from './grid-index.js';
 import { decidingAtomic, effectsOfAll, exchange, orderedAtomic, synchronises, unstableLoad } from './grid-memory.js';
 import { namesFor, type GridNames } from './grid-names.js';
 import { continuation, passRoots, returnsIn, type GridShape } from './grid-shape.js';
@@ -58,7 +58,7 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const whole = kernel.body === null ? effectsOfAll(facts, []) : facts.effects(kernel.body);
   const before = shape.before.flat();
   const slice = sliceFor(facts, shape, (stmt) => unstableLoad(facts, stmt, whole, before)
-    ?? (coordinateInCallees([stmt]) === null ? null : 'it comes from a function that looks at the thread’s coordinates'));
+    ?? placeUnnamed(stmt));
   const axes = usesAxis(kernel, 'y') ? 2 : 1;
   const index = itemIndex(facts, axes);
   const last = continuation(shape);
@@ -67,6 +67,13 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
     shape, order, slice, index, names: namesFor(context, slice), keepOriginal: keepsOriginal(context, sites), itemFunction: nested || changesParameter(facts, [...slice.statements, ...last]), gridSides: [...asksForGrid([...slice.statements, ...last])].sort(),
   };
   return { plan, obligations: obligationsOf(context, plan, whole) };
+}
+
+/** Why what a statement sets is another value in the kernel over the list, where no coordinate tells the tool how to write it anew. */
+function placeUnnamed(stmt: Stmt): string | null {
+  const asked = placeAskedFor([stmt]);
+  if (asked !== null) return `${asked.asked.name} asks for the place of the thread`;
+  return coordinateInCallees([stmt]) === null ? null : 'it comes from a function that looks at the thread’s coordinates';
 }
 
 /** True if a loop or `switch` of the list stands around the statement: `continue` would mean that loop. */

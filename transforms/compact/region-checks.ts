@@ -7,6 +7,7 @@ import { createAnalysis } from '../../src/analysis/analyse.js';
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { placeOfAccess } from '../../src/analysis/effects-tables.js';
 import type { Analysis, Effects, FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
+import { asksFor } from '../../src/analysis/coordinate-reads.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
 import { builtin } from '../../src/cuda/builtins.js';
 import { strip, type CallExpr, type Decl, type Expr, type FunctionDecl, type Program, type Stmt } from '../../src/syntax/tree.js';
@@ -76,8 +77,8 @@ export function noCollectiveInside(context: TransformContext, region: Region): O
   return proved(id, lineOf(context, region.stmt), 'no barrier and no collective in the heavy part or in what it calls');
 }
 
-/** A call of the region or of what it calls, for which `test` holds; the call in the region's own text is returned. */
-function reached(stmts: readonly (Stmt | Expr)[], test: (node: Node) => boolean): Expr | null {
+/** A call of the region or of what it calls, for which `test` holds; the call in the region's own text is returned. `own` is asked there in its place. */
+function reached(stmts: readonly (Stmt | Expr)[], test: (node: Node) => boolean, own: (node: Node) => boolean = test): Expr | null {
   let found: Expr | null = null;
   const seen = new Map<FunctionDecl, boolean>();
   const inFunction = (fn: FunctionDecl): boolean => {
@@ -97,7 +98,7 @@ function reached(stmts: readonly (Stmt | Expr)[], test: (node: Node) => boolean)
   for (const stmt of stmts) {
     walk(stmt, (node) => {
       if (found === null && !isStmt(node) && calleesOf(node).some(inFunction)) found = node;
-      if (found === null && !isStmt(node) && test(node)) found = node;
+      if (found === null && !isStmt(node) && own(node)) found = node;
       return found === null;
     });
   }
@@ -133,22 +134,20 @@ export function threadFree(context: TransformContext, region: Region, troubles: 
   if (fence !== undefined) return refuted(id, lineOf(context, fence), 'a fence orders the writes of the thread that runs it', null);
   const poll = effects.accesses.find((access) => access.volatile);
   if (poll !== undefined) return refuted(id, lineOf(context, poll.node), `${excerpt(unit.source, poll.node)} is volatile: threads may wait for each other through it`, null);
-  const coordinate = reached(region.heavy.stmts.filter((stmt) => callsSomething(stmt)), (node) => node.kind === 'coordinate' && node.base === 'threadIdx');
-  if (coordinate !== null && coordinate.kind === 'call') {
-    return refuted(id, lineOf(context, coordinate), `${excerpt(unit.source, coordinate)} reads threadIdx: it would take the number of the thread that runs the item`, 'pass the number as an argument');
+  const coordinate = threadAskedFor(region.heavy.stmts);
+  if (coordinate !== null) {
+    const how = asksFor(coordinate, 'thread', 'machine') === null ? 'reads threadIdx' : 'tells where the thread stands';
+    return refuted(id, lineOf(context, coordinate), `${excerpt(unit.source, coordinate)} ${how}: it would take the number of the thread that runs the item`, 'pass the number as an argument');
   }
   const stranger = ownerMemory(context, region, effects);
   if (stranger !== null) return refuted(id, lineOf(context, stranger.node), `${excerpt(unit.source, stranger.node)} may be memory of the thread that owns the item`, 'keep it in shared memory, or fill it inside the branch');
   return proved(id, line, 'the heavy part depends on its item alone');
 }
 
-function callsSomething(stmt: Stmt): boolean {
-  let calls = false;
-  walk(stmt, (node) => {
-    if (node.kind === 'call' && node.callee.kind !== 'builtin') calls = true;
-    return !calls;
-  });
-  return calls;
+/** What asks for the number of the thread, but for `threadIdx` in the nodes' own text, which can be written anew: another means to ask for it, or a function that does. */
+export function threadAskedFor(nodes: readonly (Stmt | Expr)[]): Expr | null {
+  const asks = (node: Node): boolean => asksFor(node, 'thread', 'machine') !== null;
+  return reached(nodes, asks, (node) => node.kind !== 'coordinate' && asks(node));
 }
 
 /** An access that may reach local memory through a pointer or an array that was there before the region. */

@@ -21,6 +21,7 @@ import { declaredIn } from '../lib/common-obligations.js';
 import { excerpt, lineOf } from '../lib/obligation.js';
 import type { TransformContext } from '../lib/types.js';
 import { isInside, walkAll, type Region } from './region.js';
+import { threadAskedFor } from './region-checks.js';
 import { entryValue, type EntryValue } from './region-entry.js';
 import { sizeOf, spelledType } from './region-types.js';
 
@@ -245,7 +246,7 @@ class Finder {
     if (given === null || depth > DEEPEST) return null;
     const { value } = given;
     // Of what it rests on, each must be there for the item, with the value that it had then.
-    let stable = true;
+    let stable = threadAskedFor([value]) === null;
     let forAll = true;
     walk(value, (node) => {
       if (isTied(node)) stable = false;

@@ -2,6 +2,7 @@
  * The obligations of a split, each with what was found.
  */
 import { walk } from '../../src/analysis/children.js';
+import { asksFor } from '../../src/analysis/coordinate-reads.js';
 import type { Expr, Stmt } from '../../src/syntax/tree.js';
 import { contractionStable, copyHazards, excerpt, lineOf, noDirectiveAcross, noGoto, notInMacro, proved, refuted, unknown } from '../lib/common-obligations.js';
 import { rewritable, writePlanText, type PlanWriting } from '../lib/launch-edits.js';
@@ -132,6 +133,17 @@ function armsOf(context: TransformContext, branch: SplitBranch): readonly [reado
   return [[stmt.then, ...around], [...(stmt.else === null ? [] : [stmt.else]), ...around]];
 }
 
+/** A node that asks for the block's number or the number of blocks, and does not say `blockIdx` or `gridDim`, which can be written anew; null if there is none. */
+function blockAskedFor(body: Stmt): { readonly node: Stmt | Expr; readonly name: string; readonly instead: string | null } | null {
+  let found: { readonly node: Stmt | Expr; readonly name: string; readonly instead: string | null } | null = null;
+  walk(body, (node) => {
+    const asked = found === null && node.kind !== 'coordinate' ? asksFor(node, 'block', 'blocks', 'machine') : null;
+    if (asked !== null) found = { node, name: asked.name, instead: asked.instead };
+    return found === null;
+  });
+  return found;
+}
+
 function gridExact(context: TransformContext, branch: SplitBranch, condition: Known): Obligation {
   const { facts, unit } = context;
   const line = lineOf(context, branch.stmt);
@@ -151,15 +163,17 @@ function gridExact(context: TransformContext, branch: SplitBranch, condition: Kn
       if (at.kind === 'lambda') return unknown(id, lineOf(context, coordinate), `${what} is used in a lambda`, 'pass it to the lambda');
     }
   }
-  for (const callee of calleesOf(facts.function)) {
-    if (callee.body === null) continue;
-    const [hidden] = coordinatesIn([callee.body]).filter((coordinate) => coordinate.axis === null || axes.includes(coordinate.axis));
-    if (hidden !== undefined) return refuted(id, line, `${callee.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${hidden.axis ?? axes[0] ?? 'x'} to ${callee.name}`);
+  for (const fn of [facts.function, ...calleesOf(facts.function)]) {
+    if (fn.body === null) continue;
+    const own = fn === facts.function;
+    const [hidden] = own ? [] : coordinatesIn([fn.body]).filter((coordinate) => coordinate.axis === null || axes.includes(coordinate.axis));
+    if (hidden !== undefined) return refuted(id, line, `${fn.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${hidden.axis ?? axes[0] ?? 'x'} to ${fn.name}`);
+    const asked = blockAskedFor(fn.body);
+    if (asked !== null) {
+      return refuted(id, own ? lineOf(context, asked.node) : line, `${own ? '' : `${fn.name} asks by `}${asked.name}${own ? ' asks' : ''} for the place of the block in the grid, which counts from another block in one of the kernels`,
+        asked.instead === null ? 'take it out of the kernel' : `use ${asked.instead}${own ? '' : ` in ${facts.function.name}, and pass it to ${fn.name}`}`);
+    }
   }
-  let size: Stmt | null = null;
-  if (body !== null) walk(body, (node) => { if (node.kind === 'asm' && /%n?ctaid/.test(node.text)) size = node; return true; });
-  const asm: Stmt | null = size;
-  if (asm !== null) return refuted(id, lineOf(context, asm), 'inline assembly reads the number of the block', 'use blockIdx');
   if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out');
   return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out, for an empty grid both are (the original reports an invalid configuration there)`);
 }

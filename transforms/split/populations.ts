@@ -4,6 +4,7 @@
  */
 import { forEachChild, isStmt, strip, walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
+import { groupOf, makesGridGroup } from '../../src/analysis/library-calls.js';
 import type { CallExpr, Decl, Expr, FunctionDecl, Stmt } from '../../src/syntax/tree.js';
 import { excerpt } from '../lib/obligation.js';
 import type { Axis } from './condition.js';
@@ -31,7 +32,7 @@ export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Node
   if (call !== undefined) return stop(call, `what ${excerpt(facts.unit.source, call)} does is not known`, 'make the definition visible, e.g. with --include', false);
   const polled = effects.accesses.find((access) => access.volatile && access.space !== 'local' && access.space !== 'shared');
   if (polled !== undefined) return stop(polled.node, 'volatile memory is how blocks poll each other', 'let the launches follow each other instead of polling');
-  const grid = gridObject(facts.function);
+  const grid = [facts.function, ...calleesOf(facts.function)].map(gridObject).find((found) => found !== null) ?? null;
   if (grid !== null) return stop(grid, 'the kernel works with the grid or the cluster as a whole', 'launch the part that needs the whole grid by itself');
   const waits = waiting(facts, body);
   if (waits !== null) return waits;
@@ -44,8 +45,8 @@ function gridObject(fn: FunctionDecl): Node | null {
   if (fn.body !== null) {
     walk(fn.body, (node) => {
       if (found !== null) return false;
-      if (node.kind === 'call' && 'name' in node.callee && /^(this_grid|this_cluster|this_multi_grid)$/.test(node.callee.name)) found = node;
-      if (!isStmt(node) && node.type.kind !== 'function' && 'decl' in node.type && node.type.decl !== null && /^(grid_group|cluster_group|multi_grid_group)$/.test(node.type.decl.name)) found = node;
+      if (node.kind === 'call' && (makesGridGroup(node) || node.arguments.some((argument) => groupOf(argument) === 'grid'))) found = node;
+      else if (node.kind === 'ref' && groupOf(node) === 'grid') found = node;
       return found === null;
     });
   }
