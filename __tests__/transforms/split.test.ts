@@ -118,6 +118,11 @@ describe('names of the two kernels', () => {
     ['up || n > 64', ', bool up', ', b', ['k_other', 'k_not_up']],
     ['(bits & 4) != 0', ', unsigned bits', ', m', ['k_bits_has_4', 'k_bits_without_4']],
     ['n % 3 + m > 7', ', int m', ', m', ['k_then', 'k_else']],
+    ['m % 2', ', int m', ', m', ['k_odd_m', 'k_even_m']],
+    ['m % 4 == 0', ', int m', ', m', ['k_m_by_4', 'k_m_not_by_4']],
+    ['m < n / 2', ', int m', ', m', ['k_low_m', 'k_high_m']],
+    ['m == n - 1', ', int m', ', m', ['k_last_m', 'k_not_last_m']],
+    ['blockDim.x <= 64', '', '', ['k_block_up_to_64', 'k_block_above_64']],
     ['blockIdx.x == 0', '', '', ['k_first_block', 'k_rest']],
     ['blockIdx.y != gridDim.y - 1', '', '', ['k_rest', 'k_last_block']],
     ['blockIdx.x >= n', '', '', ['k_rest', 'k_first_blocks']],
@@ -134,6 +139,42 @@ describe('names of the two kernels', () => {
   test('a name that stands anywhere gets a number', () => {
     const text = `void k_flag();\n#define k_not_flag 1\n${kernel('flag')}${RUN}`;
     expect(applyAll(transform, text, { evenIfItLoses: true }).text).toMatch(/void k_flag2\([\s\S]*void k_not_flag2\(/);
+  });
+});
+
+describe('constants in the text of the host', () => {
+  const host = (head: string, condition: string, options: RunOptions = {}, behind = ''): string | null => {
+    const { text, rounds } = applyAll(transform, `${head}${kernel(condition)}${behind}${RUN}`, { evenIfItLoses: true, ...options });
+    return rounds === 0 ? null : text.replace(/^[\s\S]*void run/, '');
+  };
+  test.each([
+    ['a macro', '#define LEVEL 3\n', 'n == LEVEL', 'if (n == LEVEL)'],
+    ['a default that a build may replace', '#ifndef LEVEL\n#define LEVEL 3\n#endif\n', 'n > LEVEL', 'if (n > LEVEL)'],
+    ['a macro of another', '#define BASE 3\n#define LEVEL (BASE + 1)\n', 'n % 7 > LEVEL', 'if (n % 7 > LEVEL)'],
+    ['a constant', 'constexpr int kLevel = 3;\n', 'n == kLevel', 'if (n == kLevel)'],
+    ['a number of blocks', '#ifndef HEAD\n#define HEAD 3\n#endif\n', 'blockIdx.x < HEAD', '(unsigned)HEAD < blocks ? (unsigned)HEAD : blocks'],
+    ['an edge', '#ifndef R\n#define R 3\n#endif\n', 'i >= R && i < n - R', 'n - R'],
+  ])('%s stands there by its name', (_, head, condition, expected) => {
+    expect(host(head, condition)).toContain(expected);
+    expect(host(head, condition)).not.toContain('static_assert');
+  });
+
+  test.each([
+    ['an edge that is computed', '#define R 3\n', 'i >= R && i < n', 'static_assert(R == 3, "the blocks are counted for this R");'],
+    ['the first block by a name', '#define ROOT 0\n', 'blockIdx.x == ROOT', 'static_assert(ROOT == 0, '],
+  ])('%s is checked', (_, head, condition, expected) => {
+    expect(host(head, condition)).toContain(expected);
+  });
+
+  test.each([
+    ['a value that the architecture decides', '#ifdef __CUDA_ARCH__\n#define LEVEL 3\n#else\n#define LEVEL 4\n#endif\n', 'n == LEVEL', ''],
+    ['a macro that is undone', '#define LEVEL 3\n', 'n == LEVEL', '#undef LEVEL\n#define LEVEL 4\n'],
+  ])('%s is not known', (_, head, condition, behind) => {
+    expect(host(head, condition, {}, behind)).toBeNull();
+  });
+
+  test('a constant that means something else at the launch is a number', () => {
+    expect(host('constexpr int flag = 3;\n', 'n == ::flag')).toContain('if (n == 3)');
   });
 });
 

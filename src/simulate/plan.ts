@@ -27,7 +27,11 @@ export type PlanStep =
   | { readonly kind: 'scan'; readonly input: string; readonly output: string; readonly count: string; readonly exclusive: boolean }
   | { readonly kind: 'sort'; readonly keys: string; readonly values: string; readonly count: string; readonly bits: number };
 
-export interface Plan { readonly steps: readonly PlanStep[] }
+export interface Plan {
+  readonly steps: readonly PlanStep[];
+  /** Constants that the texts name, with their values in this build. */
+  readonly constants?: readonly { readonly name: string; readonly value: string }[];
+}
 
 const ELEMENTS: ReadonlyMap<string, ScalarType> = new Map([
   ['int', I32], ['int32_t', I32], ['unsigned', U32], ['unsigned int', U32], ['uint32_t', U32], ['float', F32], ['double', F64], ['size_t', U64], ['unsigned long long', U64], ['uint64_t', U64], ['long long', I64], ['int64_t', I64],
@@ -61,7 +65,7 @@ export interface PlanOptions extends SimulationOptions {
   readonly oneBlock?: boolean;
 }
 
-interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape; readonly environment: Env }
+interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape; readonly environment: Env; readonly constants: ReadonlyMap<string, string> }
 
 export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: PlanOptions = {}): SimulationResult {
   const D = newMachine(original, inputs, options);
@@ -72,7 +76,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
     const made = new Map<string, Buffer>();
     // Variables of the original first, so that they lie where they lay.
     prepareGlobals(D, original.compiled.globals, usage, o, made);
-    const state: State = { D, values: new Map(params.values), launch, environment: kernels.environment };
+    const state: State = { D, values: new Map(params.values), launch, environment: kernels.environment, constants: new Map((plan.constants ?? []).map((constant) => [constant.name, constant.value])) };
     for (const step of plan.steps) {
       if (step.kind === 'value') { state.values.set(step.name, hostValue(state, step)); continue; }
       if (step.kind !== 'kernel') { hostStep(state, step); continue; }
@@ -114,6 +118,8 @@ function lookup(state: State, name: string): HostValue | null {
   }
   const v = state.values.get(name) ?? field(state, name);
   if (v === undefined) {
+    const constant = state.constants.get(name);
+    if (constant !== undefined) return { kind: 'number', value: Number(constant), floating: false };
     // A template parameter that is a number.
     const given = state.environment.values.get(name);
     return given?.kind === 'integer' ? { kind: 'number', value: Number(given.value), floating: false } : null;

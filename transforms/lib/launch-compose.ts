@@ -21,7 +21,9 @@ export function composePlans(planned: readonly PlannedKernel[]): ReadonlyMap<str
     for (const [kernel, plan] of plans) {
       if (!plan.steps.some((step) => step.kind === 'kernel' && step.kernel === next.kernel)) continue;
       inner = true;
-      plans.set(kernel, { steps: plan.steps.flatMap((step) => (step.kind === 'kernel' && step.kernel === next.kernel ? expanded(step, next, ++serial) : [step])) });
+      const constants = [...(plan.constants ?? []), ...(next.plan.constants ?? [])];
+      const steps = plan.steps.flatMap((step) => (step.kind === 'kernel' && step.kernel === next.kernel ? expanded(step, next, ++serial) : [step]));
+      plans.set(kernel, { steps, ...(constants.length === 0 ? {} : { constants }) });
     }
     if (!inner) plans.set(next.kernel, next.plan);
   }

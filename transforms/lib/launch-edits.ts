@@ -1,7 +1,8 @@
 /** A launch plan as edits of the whole program: launch sites, declarations, instantiations, attribute calls, includes. */
 import { deductionObstacles, follow, type NewKernel } from './launch-follow.js';
 import { includeEdits } from './launch-includes.js';
-import { rewriteSites, type Decide } from './launch-rewrite.js';
+import { rewriteSites } from './launch-rewrite.js';
+import type { Decide } from './launch-writer.js';
 import type { KernelSites, Obstacle } from './launch-sites.js';
 import { lineOf, proved, refuted } from './obligation.js';
 import type { Edit, LaunchPlan, Obligation, TransformContext } from './types.js';

@@ -57,6 +57,16 @@ export interface Estimate {
 /** Launch plans: several kernels, temporaries and library passes in order. Host text is generated from them and the simulator executes them. */
 export interface LaunchPlan {
   readonly steps: readonly LaunchStep[];
+  /** Constants that texts of the steps call by their names, or hold the values of. */
+  readonly constants?: readonly PlanConstant[];
+}
+
+/** A constant of the program with its value in this build, a decimal number. */
+export interface PlanConstant {
+  readonly name: string;
+  readonly value: string;
+  /** Texts of the plan hold its value: the host text asks the compiler whether it still has that. */
+  readonly checked?: true;
 }
 
 export type LaunchStep =

@@ -6,14 +6,17 @@ import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, Expr, ParameterDecl } from '../../src/syntax/tree.js';
 import { arithmeticType } from '../../src/syntax/types.js';
+import { provenanceOf } from '../lib/guards/named-constants.js';
+import type { PlanConstant } from '../lib/types.js';
 import { interiorOf, type Interior } from './interior.js';
 import { blockIndexOf, hostText, type HostText, type NotOnHost } from './host-text.js';
+import { spelledIn } from './spelled.js';
 
 export type Axis = 'x' | 'y' | 'z';
 
 export type LaunchCondition =
   /** One value for the whole grid: the host chooses the kernel. */
-  | { readonly kind: 'choice'; readonly text: string; readonly parameters: ReadonlySet<ParameterDecl> }
+  | { readonly kind: 'choice'; readonly text: string; readonly parameters: ReadonlySet<ParameterDecl>; readonly constants: readonly PlanConstant[] }
   /** The first blocks along an axis take one arm, the rest the other. */
   | {
     readonly kind: 'role';
@@ -25,6 +28,7 @@ export type LaunchCondition =
     /** What a block of the second population subtracts to count from its first one; null if that is not always the same. */
     readonly start: Expr | 'one' | null;
     readonly parameters: ReadonlySet<ParameterDecl>;
+    readonly constants: readonly PlanConstant[];
   }
   /** All threads of the blocks in a rectangle take one arm. */
   | Interior
@@ -40,11 +44,11 @@ export function launchCondition(facts: FunctionFacts, condition: Expr): LaunchCo
     if ('kind' in interior) return interior;
     return { kind: 'not-known', problem: problem === null || (interior.problem.sort !== 'unknown' && (problem.sort === 'thread' || problem.sort === 'block')) ? interior.problem : problem };
   }
-  const { text, parameters } = rendered.host;
+  const { text, parameters, constants } = rendered.host;
   if (parameters.size === 0 && !/\b(gridDim|blockDim)\b/.test(text)) {
     return { kind: 'not-known', problem: { sort: 'compile-time', why: 'it is decided when the kernel is compiled', expr: condition } };
   }
-  return { kind: 'choice', text, parameters };
+  return { kind: 'choice', text, parameters, constants };
 }
 
 const MIRRORED: Readonly<Partial<Record<BinaryOperator, BinaryOperator>>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!=' };
@@ -54,7 +58,7 @@ function roleOf(facts: FunctionFacts, condition: Expr, negated: boolean): Launch
   if (e.kind === 'unary' && e.op === '!') return roleOf(facts, e.operand, !negated);
   const whole = blockIndexOf(facts, e);
   // `if (blockIdx.x)`: all but the first.
-  if (whole !== null) return { kind: 'role', axis: whole.axis ?? 'x', first: '1', thenFirst: negated, start: 'one', parameters: new Set() };
+  if (whole !== null) return { kind: 'role', axis: whole.axis ?? 'x', first: '1', thenFirst: negated, start: 'one', parameters: new Set(), constants: [] };
   if (e.kind !== 'binary') return null;
   for (const [side, other, op] of [[e.left, e.right, e.op], [e.right, e.left, MIRRORED[e.op] ?? e.op]] as const) {
     const index = blockIndexOf(facts, side);
@@ -64,7 +68,7 @@ function roleOf(facts: FunctionFacts, condition: Expr, negated: boolean): Launch
     if ('problem' in rendered) return { kind: 'not-known', problem: rendered.problem };
     const boundary = boundaryOf(facts, axis, side, other, rendered.host, op);
     if (boundary === null) return { kind: 'not-known', problem: { sort: 'block', why: 'the blocks of one population do not stand together', expr: condition } };
-    return { kind: 'role', axis, first: boundary.first, thenFirst: boundary.thenFirst !== negated, start: boundary.start, parameters: rendered.host.parameters };
+    return { kind: 'role', axis, first: boundary.first, thenFirst: boundary.thenFirst !== negated, start: boundary.start, parameters: rendered.host.parameters, constants: boundary.first === '1' ? spelledIn(facts, other).map((constant) => ({ ...constant, checked: true })) : rendered.host.constants };
   }
   return null;
 }
@@ -75,7 +79,7 @@ function boundaryOf(facts: FunctionFacts, axis: Axis, side: Expr, bound: Expr, h
   const common = arithmeticType(strip(side).type, strip(bound).type);
   const { type } = strip(bound);
   if (common.kind !== 'int' || type.kind !== 'int') return null;
-  const constant = facts.constant(bound);
+  const constant = provenanceOf(bound, facts.unit, facts.program) === 'open' ? null : facts.constant(bound);
   const text = host.primary ? host.text : `(${host.text})`;
   switch (op) {
     // Where the second population is not empty, the first is as large as the bound, unless that is negative.

@@ -10,6 +10,8 @@ import type { Expr, IntType, RefExpr, Type } from '../../src/syntax/tree.js';
 import { arithmeticType } from '../../src/syntax/types.js';
 import type { Axis } from './condition.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
+import type { PlanConstant } from '../lib/types.js';
+import { spelledIn, spelledName } from './spelled.js';
 import { hostText, openMacro, soleValue, Stop, type HostText, type NotOnHost } from './host-text.js';
 
 /** A value of the launch: text for the host, with the C++ type that it has there. */
@@ -52,6 +54,8 @@ export function limitsOf(type: IntType): { readonly low: bigint; readonly high: 
 /** Throws `Stop` where there is no form. */
 export class FormReader {
   readonly ranges: Within[] = [];
+  /** Named constants whose values the forms hold. */
+  readonly folded = new Map<string, PlanConstant>();
 
   constructor(private readonly facts: FunctionFacts) {}
 
@@ -59,8 +63,11 @@ export class FormReader {
     const macro = openMacro(this.facts, expr);
     if (macro !== null) throw new Stop({ sort: 'unknown', why: `another build may give ${macro} another value than the host's text would hold`, expr });
     const e = strip(expr);
-    const known = this.#ofLaunch(e);
-    if (known !== null) return known;
+    const known = this.#ofLaunch(this.#isOpen(expr) ? expr : e);
+    if (known !== null) {
+      if (known.terms.length === 0) this.#fold(expr);
+      return known;
+    }
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr: e });
     switch (e.kind) {
       case 'coordinate': {
@@ -113,6 +120,14 @@ export class FormReader {
     return { ...nothing, constant: 0n, terms: [{ coefficient: 1n, host: rendered.host, type, leaf: e.kind === 'ref' || e.kind === 'member' || e.kind === 'coordinate' }], type };
   }
 
+  #isOpen(expr: Expr): boolean {
+    return provenanceOf(expr, this.facts.unit, this.facts.program) === 'open' && spelledName(this.facts, expr) !== null;
+  }
+
+  #fold(expr: Expr): void {
+    for (const constant of spelledIn(this.facts, expr)) this.folded.set(constant.name, { ...constant, checked: true });
+  }
+
   /** A value that all builds and instantiations give. */
   #constant(e: Expr): bigint | null {
     return provenanceOf(e, this.facts.unit, this.facts.program) === 'open' ? null : this.facts.constant(e);
@@ -129,7 +144,9 @@ export class FormReader {
       const form = this.#converted(this.read(one, depth), type);
       const whole = form.perThread === 0n && form.thread === 0n && form.constant === 0n && form.terms.length === 0;
       if (whole && form.axis !== null && (size === null ? meant === this.#sizeOfLaunches(form.axis) : size === form.axis)) return { ...form, plain: 0n, perThread: form.plain, type };
-      if (factor !== null) return this.#scaled(form, factor, e);
+      if (factor === null) continue;
+      this.#fold(other);
+      return this.#scaled(form, factor, e);
     }
     throw new Stop({ sort: 'edge', why: 'a number of the block is multiplied with neither a constant nor blockDim', expr: e });
   }

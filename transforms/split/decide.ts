@@ -3,7 +3,7 @@ import { strip, walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import { convertAll, evaluate, single, type Values } from '../../src/analysis/integer-values.js';
 import type { CallExpr, Expr, VariableDecl } from '../../src/syntax/tree.js';
-import type { Decide } from '../lib/launch-rewrite.js';
+import type { Decide } from '../lib/launch-writer.js';
 import type { LaunchSite } from '../lib/launch-sites.js';
 import type { LaunchPlan } from '../lib/types.js';
 import { soleValue } from './host-text.js';

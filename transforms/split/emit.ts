@@ -60,6 +60,10 @@ export function freshInKernel(context: TransformContext): (base: string) => stri
 }
 
 function planOf(context: TransformContext, condition: Known, then: Population, other: Population): LaunchPlan {
+  return { ...stepsOf(context, condition, then, other), ...(condition.constants.length === 0 ? {} : { constants: condition.constants }) };
+}
+
+function stepsOf(context: TransformContext, condition: Known, then: Population, other: Population): LaunchPlan {
   const step = ({ kernel, passed }: Population, grid: string, unless: string | null): LaunchStep => ({ kind: 'kernel', kernel: kernel.name, grid, block: 'blockDim', arguments: passed, unless });
   if (condition.kind === 'choice') return { steps: [step(then, 'gridDim', `!(${condition.text})`), step(other, 'gridDim', condition.text)] };
   const { axis, first, thenFirst } = condition;

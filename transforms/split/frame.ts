@@ -30,8 +30,11 @@ export function divideFrame(context: TransformContext, branch: SplitBranch, inte
   const { function: kernel } = context.facts;
   const fresh = freshInKernel(context);
   const blocks = new Map<Axis, string>(interior.axes.map(({ axis }) => [axis, fresh(`blocks_${axis}`)]));
-  const inner = interiorKernel(context, branch, interior, freshKernelName(context, `${kernel.name}_interior`), fresh, blocks);
-  const border = borderKernel(context, interior, freshKernelName(context, `${kernel.name}_border`), fresh, blocks);
+  // Of a kernel that lies inside along one axis, the part that does along another.
+  const again = /_(?:interior|inside_[xyz]+)\d*$/.test(kernel.name);
+  const axes = interior.axes.map((box) => box.axis).sort().join('');
+  const inner = interiorKernel(context, branch, interior, freshKernelName(context, `${kernel.name}_${again ? `inside_${axes}` : 'interior'}`), fresh, blocks);
+  const border = borderKernel(context, interior, freshKernelName(context, `${kernel.name}_${again ? `outside_${axes}` : 'border'}`), fresh, blocks);
   const steps: LaunchStep[] = [
     ...interior.values,
     step(inner, inner.passed, interior, interior.axes.map((): Place => 'inside')),
@@ -40,7 +43,7 @@ export function divideFrame(context: TransformContext, branch: SplitBranch, inte
       return step(border, [...border.passed, ...interior.axes.map((box, i) => border.placed(box, places[i] ?? 'all')).reverse().flat()], interior, places);
     }),
   ];
-  return { then: inner, else: border, plan: { steps }, names: [inner.kernel.name, border.kernel.name] };
+  return { then: inner, else: border, plan: { steps, ...(interior.constants.length === 0 ? {} : { constants: interior.constants }) }, names: [inner.kernel.name, border.kernel.name] };
 }
 
 function step({ kernel }: Population, passed: readonly string[], { axes }: Interior, places: readonly Place[]): LaunchStep {

@@ -9,12 +9,16 @@ import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
 import { arithmeticType, promote } from '../../src/syntax/types.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
+import type { PlanConstant } from '../lib/types.js';
+import { spelledName } from './spelled.js';
 
 export interface HostText {
   readonly text: string;
   /** A name, a literal or something in parentheses. */
   readonly primary: boolean;
   readonly parameters: ReadonlySet<ParameterDecl>;
+  /** Constants that the text calls by their names. */
+  readonly constants: readonly PlanConstant[];
 }
 
 /** Why the host cannot know the value. */
@@ -37,18 +41,18 @@ export function hostText(facts: FunctionFacts, expr: Expr, options: HostOptions 
   const writer = new Writer(facts, options);
   try {
     const { text, level } = writer.write(expr, 0);
-    return { host: { text, primary: level === PRIMARY, parameters: writer.parameters } };
+    return { host: { text, primary: level === PRIMARY, parameters: writer.parameters, constants: [...writer.constants.values()] } };
   } catch (error) {
     if (error instanceof Stop) return { problem: error.problem };
     throw error;
   }
 }
 
-/** The macro in front of an expression whose value another build may set otherwise; null if there is none. */
+/** The macro in front of an expression whose value another build may set otherwise, and that host text cannot name; null if there is none. */
 export function openMacro(facts: FunctionFacts, expr: Expr): string | null {
   let at = expr;
   while (at.kind === 'paren') at = at.inner;
-  return at.kind === 'macro' && provenanceOf(at, facts.unit, facts.program) === 'open' ? at.name : null;
+  return at.kind === 'macro' && provenanceOf(at, facts.unit, facts.program) === 'open' && spelledName(facts, at) === null ? at.name : null;
 }
 
 /** The one value that a local variable ever has, if its initialiser is all that sets it. */
@@ -93,6 +97,7 @@ const LEVELS: Readonly<Record<BinaryOperator, number>> = {
 
 class Writer {
   readonly parameters = new Set<ParameterDecl>();
+  readonly constants = new Map<string, PlanConstant>();
 
   constructor(private readonly facts: FunctionFacts, private readonly options: HostOptions) {}
 
@@ -104,6 +109,8 @@ class Writer {
         return number(literal(expr.value, expr.type));
       case 'paren': return this.write(expr.inner, depth);
       case 'macro': {
+        const named = this.#named(expr);
+        if (named !== null) return named;
         const open = openMacro(this.facts, expr);
         if (open !== null) throw stop('unknown', `another build may give ${open} another value than the host's text would hold`);
         return this.write(expr.expanded, depth);
@@ -148,6 +155,14 @@ class Writer {
     return level >= least ? text : `(${text})`;
   }
 
+  /** A constant by its name. */
+  #named(expr: Expr): Piece | null {
+    const constant = spelledName(this.facts, expr);
+    if (constant === null) return null;
+    this.constants.set(constant.name, constant);
+    return { text: constant.name, level: PRIMARY };
+  }
+
   #parameter(decl: ParameterDecl, expr: Expr): void {
     const { body } = this.facts.function;
     if (decl.pack || decl.name === '' || decl.type.kind === 'reference') throw new Stop({ sort: 'type', why: 'it is no parameter by value', expr });
@@ -173,6 +188,8 @@ class Writer {
       if (decl.type.kind === 'enum') return { text: `(${arithmeticName(decl.type.decl.underlying) ?? 'int'})${decl.name}`, level: PREFIX };
       return { text: decl.name, level: PRIMARY };
     }
+    const named = this.#named(expr);
+    if (named !== null) return named;
     // Another build or instantiation may give it another value than the host's text would hold.
     const constant = provenanceOf(expr, this.facts.unit, this.facts.program) === 'open' ? null : this.facts.constant(expr);
     if (constant !== null) return number(literal(constant, expr.type));

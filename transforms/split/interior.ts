@@ -11,13 +11,15 @@ import type { BinaryOperator, Expr, ParameterDecl } from '../../src/syntax/tree.
 import { rectangleOf, type Bound, type Rectangle } from './block-bounds.js';
 import type { Axis } from './condition.js';
 import { FormReader, limitsOf, valueAt, type CoordinateForm } from './coordinate-forms.js';
-import { hostText, Stop, type NotOnHost } from './host-text.js';
+import { hostText, Stop, type HostText, type NotOnHost } from './host-text.js';
+import type { PlanConstant } from '../lib/types.js';
 
 export interface Interior extends Rectangle {
   readonly kind: 'interior';
   /** All threads of the interior's blocks take the `then` arm. */
   readonly thenInside: boolean;
   readonly parameters: ReadonlySet<ParameterDecl>;
+  readonly constants: readonly PlanConstant[];
 }
 
 /** `condition` holds in a rectangle of blocks, or does not hold there; else why neither. */
@@ -34,11 +36,12 @@ export function interiorOf(facts: FunctionFacts, condition: Expr): Interior | { 
 
 /** The kernel that a division before this one made for the blocks inside, if this is the one for the others: where their blocks need no offset, only the names tell. */
 function interiorKernelOf({ function: kernel, program }: FunctionFacts): string | null {
-  const stem = /^(.*)_border\d*$/.exec(kernel.name)?.[1];
+  const [, stem, sort, axes = ''] = /^(.*)_(border|outside_([xyz]+))\d*$/.exec(kernel.name) ?? [];
   if (stem === undefined) return null;
-  const name = `${stem}_interior`;
+  const name = sort === 'border' ? `${stem}_interior` : `${stem}_inside_${axes}`;
   for (const unit of program.units.values()) {
-    const found = unit.kernels.find((other) => other.name.startsWith(name) && /^\d*$/.test(other.name.slice(name.length)));
+    // It may have been divided again meanwhile.
+    const found = unit.kernels.find((other) => other.name.startsWith(name) && /^\d*(?:_\w*)?$/.test(other.name.slice(name.length)));
     if (found !== undefined) return found.name;
   }
   return null;
@@ -49,7 +52,7 @@ function rectangleFor(facts: FunctionFacts, condition: Expr, negated: boolean): 
   try {
     reader.read(condition, negated, 0);
     const rectangle = rectangleOf(facts, reader.bounds, reader.forms.ranges, reader.gates, condition);
-    return { kind: 'interior', ...rectangle, thenInside: !negated, parameters: reader.parameters };
+    return { kind: 'interior', ...rectangle, thenInside: !negated, parameters: reader.parameters, constants: [...reader.constants.values(), ...reader.forms.folded.values()] };
   } catch (error) {
     if (error instanceof Stop) return { problem: error.problem, depth: reader.bounds.length };
     throw error;
@@ -67,6 +70,7 @@ class ConjunctReader {
   /** What must hold for the whole launch. */
   readonly gates: string[] = [];
   readonly parameters = new Set<ParameterDecl>();
+  readonly constants = new Map<string, PlanConstant>();
   readonly forms: FormReader;
 
   constructor(private readonly facts: FunctionFacts) {
@@ -79,7 +83,7 @@ class ConjunctReader {
     if ('host' in rendered) {
       const { text, primary } = rendered.host;
       this.gates.push(negated ? `!${primary ? text : `(${text})`}` : primary ? text : `(${text})`);
-      for (const parameter of rendered.host.parameters) this.parameters.add(parameter);
+      this.#uses(rendered.host);
       return;
     }
     if (e.kind === 'unary' && e.op === '!') return this.read(e.operand, !negated, depth);
@@ -102,12 +106,17 @@ class ConjunctReader {
     throw new Stop(rendered.problem);
   }
 
+  #uses({ parameters, constants }: HostText): void {
+    for (const parameter of parameters) this.parameters.add(parameter);
+    for (const constant of constants) this.constants.set(constant.name, constant);
+  }
+
   #comparison(e: Extract<Expr, { kind: 'binary' }>, op: Comparison): void {
     const [left, right, common] = this.forms.compared(e.left, e.right, e);
     if (left.axis !== null && right.axis !== null) throw new Stop({ sort: 'edge', why: 'both sides of a comparison differ between threads', expr: e });
     const [form, side, turned, bound] = left.axis === null ? [right, left, MIRRORED[op], strip(e.left)] : [left, right, op, strip(e.right)];
     if (form.plain === 0n && form.perThread === 0n) throw new Stop({ sort: 'thread', why: 'it differs between the threads of a block', expr: e });
-    for (const term of [...form.terms, ...side.terms]) for (const parameter of term.host.parameters) this.parameters.add(parameter);
+    for (const term of [...form.terms, ...side.terms]) this.#uses(term.host);
     const shifted = { ...side, constant: side.constant + 1n };
     const above = (edge: CoordinateForm): void => {
       this.bounds.push({ form, edge: this.#exactLower(edge, common.signed, bound), sort: 'at-least', high: null, weak: false, at: e });

@@ -102,27 +102,39 @@ function binaryWords(facts: FunctionFacts, e: Extract<Expr, { kind: 'binary' }>,
       return e.op === '&&' ? { ...best, fails: null, equal: null } : { ...best, holds: null, equal: null };
     }
     case '==': {
-      const bits = strip(e.left);
-      if (bits.kind === 'binary' && bits.op === '&' && wordOfValue(facts, e.right) === '0') return negated(bitWords(facts, bits));
-      return equalWords(facts, e);
+      const rest = ofZero(facts, e);
+      return rest === null ? equalWords(facts, e) : negated(rest);
     }
-    case '!=': {
-      const bits = strip(e.left);
-      if (bits.kind === 'binary' && bits.op === '&' && wordOfValue(facts, e.right) === '0') return bitWords(facts, bits);
-      return negated(equalWords(facts, e));
-    }
+    case '!=': return ofZero(facts, e) ?? negated(equalWords(facts, e));
     case '<': case '<=': case '>': case '>=': {
       for (const [side, limit, op] of [[e.left, e.right, e.op], [e.right, e.left, MIRRORED[e.op] ?? e.op]] as const) {
         const name = nameOf(side);
         const value = wordOfValue(facts, limit);
         const pair = LIMITS[op];
+        if (name !== null && value === null && pair !== undefined) return op.startsWith('<') ? { holds: `low_${name}`, fails: `high_${name}`, telling: 1, equal: null } : { holds: `high_${name}`, fails: `low_${name}`, telling: 1, equal: null };
         if (name !== null && value !== null && pair !== undefined) return { holds: `${name}_${pair[0]}_${value}`, fails: `${name}_${pair[1]}_${value}`, telling: 1, equal: null };
       }
       return NOTHING;
     }
     case '&': return bitWords(facts, e);
+    case '%': return restWords(facts, e);
     default: return NOTHING;
   }
+}
+
+/** `if (n % 4)`: there is a rest. */
+function restWords(facts: FunctionFacts, e: Extract<Expr, { kind: 'binary' }>): Words {
+  const name = nameOf(e.left);
+  const value = wordOfValue(facts, e.right);
+  if (name === null || value === null) return NOTHING;
+  return value === '2' ? { holds: `odd_${name}`, fails: `even_${name}`, telling: 2, equal: null } : { holds: `${name}_not_by_${value}`, fails: `${name}_by_${value}`, telling: 2, equal: null };
+}
+
+/** `(flags & FAST) != 0`, `n % 4 != 0`. */
+function ofZero(facts: FunctionFacts, e: Extract<Expr, { kind: 'binary' }>): Words | null {
+  const side = strip(e.left);
+  if (side.kind !== 'binary' || wordOfValue(facts, e.right) !== '0') return null;
+  return side.op === '&' ? bitWords(facts, side) : side.op === '%' ? restWords(facts, side) : null;
 }
 
 /** `if (flags & FAST)`. */
@@ -142,6 +154,7 @@ function equalWords(facts: FunctionFacts, e: Extract<Expr, { kind: 'binary' }>):
     const o = strip(other);
     if (o.kind === 'literal' && typeof o.value === 'boolean') return o.value ? flagWords(facts, s, 9) : negated(flagWords(facts, s, 9));
     const value = wordOfValue(facts, other);
+    if (value === null && o.kind === 'binary' && o.op === '-' && wordOfValue(facts, o.right) === '1') return { holds: `last_${name}`, fails: `not_last_${name}`, telling: 3, equal: null };
     if (value === null) continue;
     // `mode == MODE_FAST` is mode_fast, not mode_mode_fast.
     const short = value.startsWith(`${name.toLowerCase()}_`) ? value.slice(name.length + 1) : value;
@@ -175,7 +188,8 @@ function flagWords(facts: FunctionFacts, e: Expr, depth: number): Words {
 /** The name of a parameter, of a variable or of a field, without underscores at its ends. */
 function nameOf(expr: Expr): string | null {
   const e = strip(expr);
-  const name = e.kind === 'ref' && (e.decl?.kind === 'parameter' || e.decl?.kind === 'variable') ? e.name : e.kind === 'member' ? e.name : e.kind === 'cast' ? nameOf(e.operand) : null;
+  if (e.kind === 'coordinate' && (e.base === 'blockDim' || e.base === 'gridDim')) return `${e.base === 'blockDim' ? 'block' : 'grid'}${e.axis === null || e.axis === 'x' ? '' : `_${e.axis}`}`;
+  const name = e.kind === 'ref' && (e.decl?.kind === 'parameter' || e.decl?.kind === 'variable' || e.decl?.kind === 'template-parameter') ? e.name : e.kind === 'member' ? e.name : e.kind === 'cast' ? nameOf(e.operand) : null;
   if (name === null) return null;
   const word = name.replace(/^_+|_+$/g, '');
   return /^[A-Za-z]/.test(word) ? word : null;
