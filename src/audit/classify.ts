@@ -9,6 +9,7 @@
 import { annotationValue } from '../analysis/annotations.js';
 import { strip } from '../analysis/children.js';
 import type { BranchSite, Verdict } from '../analysis/facts.js';
+import { soleValue } from '../analysis/sole-value.js';
 import type { Expr } from '../syntax/tree.js';
 import type { Frame } from './frame.js';
 import { sourcesOf, type Sources } from './sources.js';
@@ -94,11 +95,8 @@ export function guardsOf(condition: Expr, frame: Frame, polarity: boolean, depth
         const argument = frame.call.arguments[decl.index];
         return argument === undefined ? [] : guardsOf(argument, frame.outer, polarity, depth + 1);
       }
-      const definitions = frame.facts.definitions(expr);
-      const only = definitions[0];
-      if (definitions.length !== 1 || only === undefined) return [];
-      if (only.kind === 'declaration') return only.decl.init === null ? [] : below(only.decl.init);
-      return only.kind === 'assignment' && only.node.kind === 'assign' && only.node.op === null ? below(only.node.value) : [];
+      const value = soleValue(expr, frame.facts);
+      return value === null ? [] : below(value);
     }
     default: return [];
   }

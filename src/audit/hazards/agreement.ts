@@ -7,6 +7,7 @@
  */
 import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
+import { isObject, soleDefinition, soleValue } from '../../analysis/sole-value.js';
 import type { Decl, Expr, Type } from '../../syntax/tree.js';
 import { isHip } from './platform.js';
 import type { Spot } from './scene.js';
@@ -138,23 +139,19 @@ export function perThread(expr: Expr, spot: Spot, shape: BlockShape, bound: Bind
 
 /** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
 function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly expr: Expr; readonly spot: Spot } | null {
-  const definitions = spot.facts.definitions(expr);
-  const only = definitions[0];
-  if (definitions.length !== 1 || only === undefined) return null;
-  switch (only.kind) {
-    case 'parameter': {
-      const argument = spot.frame.call?.arguments[only.decl.index];
-      return argument === undefined || spot.outer === null ? null : { expr: argument, spot: spot.outer };
-    }
-    case 'declaration': return only.decl.init === null || only.decl.opaqueInit ? null : { expr: only.decl.init, spot };
-    case 'assignment': return only.node.kind === 'assign' && only.node.op === null ? { expr: only.node.value, spot } : null;
-    case 'unknown': return null;
+  const only = soleDefinition(expr, spot.facts);
+  if (only?.kind === 'parameter') {
+    const argument = spot.frame.call?.arguments[only.decl.index];
+    return argument === undefined || spot.outer === null ? null : { expr: argument, spot: spot.outer };
   }
+  const value = soleValue(expr, spot.facts);
+  return value === null ? null : { expr: value, spot };
 }
 
 function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
   if (--thread.left < 0) return null;
   const expr = strip(written);
+  if (isObject(expr)) return null;
   switch (expr.kind) {
     case 'coordinate':
       if (expr.base === 'warpSize') return isHip(spot) ? null : 32;

@@ -6,6 +6,7 @@
  */
 import { strip } from '../../analysis/children.js';
 import type { Scope } from '../../analysis/facts.js';
+import { soleDefinition } from '../../analysis/sole-value.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
 import type { Part, SharedPlace } from './shared-places.js';
@@ -69,8 +70,7 @@ function add(expr: Expr, spot: Spot, times: bigint, into: Map<string, Term>, dep
     }
     if (atom !== null && atom.kind === 'ref' && atom.decl !== null && atom.decl.kind === 'parameter' && spot.outer !== null && spot.frame.call !== null) {
       const argument = spot.frame.call.arguments[atom.decl.index];
-      const definitions = spot.facts.definitions(atom);
-      if (argument !== undefined && definitions.length === 1 && definitions[0]?.kind === 'parameter') {
+      if (argument !== undefined && soleDefinition(atom, spot.facts)?.kind === 'parameter') {
         if (!add(argument, spot.outer, coefficient, into, depth + 1)) return false;
         continue;
       }

@@ -4,6 +4,7 @@
  */
 import type { Partition } from '../../analysis/arrival.js';
 import { strip } from '../../analysis/children.js';
+import { soleValue } from '../../analysis/sole-value.js';
 import type { Expr } from '../../syntax/tree.js';
 import { guardsOf, type Guard } from '../classify.js';
 import { coefficientOf, formOf } from './forms.js';
@@ -56,10 +57,8 @@ export function electsOne(condition: Expr, holds: boolean, spot: Spot): { readon
     return electsOne(e.operand, !holds, spot);
   }
   if (e.kind === 'ref' && e.type.kind === 'bool') {
-    const definitions = spot.facts.definitions(e);
-    const only = definitions[0];
-    if (definitions.length === 1 && only?.kind === 'declaration' && only.decl.init !== null) return electsOne(only.decl.init, holds, spot);
-    return null;
+    const value = soleValue(e, spot.facts);
+    return value === null ? null : electsOne(value, holds, spot);
   }
   if (e.kind !== 'binary') return null;
   if (e.op === (holds ? '&&' : '||')) return electsOne(e.left, holds, spot) ?? electsOne(e.right, holds, spot);

@@ -1,6 +1,7 @@
 /** Where a mask comes from: variables, parameters and macros followed to the value that names the lanes. */
 import { builtin } from '../../cuda/builtins.js';
 import { strip } from '../../analysis/children.js';
+import { isObject, soleDefinition } from '../../analysis/sole-value.js';
 import type { CallExpr, Expr, Type } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
 
@@ -29,9 +30,9 @@ export function originOf(written: Expr, from: Spot): Origin {
   for (let depth = 0; depth < 24; depth++) {
     if (expr.kind === 'cast') { expr = strip(expr.operand); continue; }
     if (expr.kind !== 'ref' || expr.decl === null || (expr.decl.kind !== 'variable' && expr.decl.kind !== 'parameter')) break;
-    const definitions = spot.facts.definitions(expr);
-    const only = definitions[0];
-    if (definitions.length !== 1 || only === undefined) break;
+    // What an object was made from is not what its conversion gives.
+    const only = isObject(expr) ? null : soleDefinition(expr, spot.facts);
+    if (only === null) break;
     if (only.kind === 'parameter') {
       const argument = spot.outer === null || spot.frame.call === null ? undefined : spot.frame.call.arguments[only.decl.index] ?? only.decl.default ?? undefined;
       if (argument === undefined || spot.outer === null) break;

@@ -10,6 +10,7 @@
 import type { Arrival } from '../../analysis/arrival.js';
 import { strip } from '../../analysis/children.js';
 import type { BlockShape } from '../../analysis/facts.js';
+import { soleDefinition } from '../../analysis/sole-value.js';
 import type { Expr } from '../../syntax/tree.js';
 import { perThread } from './agreement.js';
 import { originOf } from './masks.js';
@@ -54,8 +55,8 @@ function collect(written: Expr, from: Spot, into: Part[]): void {
     return;
   }
   if (expr.kind === 'ref') {
-    const [only, ...others] = spot.facts.definitions(expr);
-    if (only !== undefined && others.length === 0 && only.kind === 'assignment' && only.node.kind === 'assign' && only.node.op === '&') collect(only.node.value, spot, into);
+    const only = soleDefinition(expr, spot.facts);
+    if (only?.kind === 'assignment' && only.node.kind === 'assign' && only.node.op === '&') collect(only.node.value, spot, into);
     return;
   }
   if (expr.kind === 'binary' || (expr.kind === 'unary' && expr.op === '~')) into.push({ expr: strip(expr), spot });

@@ -5,6 +5,7 @@
  * several definitions, pointers in memory or in records (no place), arrays reinterpreted as another element type (`exact` is false).
  */
 import { strip } from '../../analysis/children.js';
+import { soleDefinition, soleValue } from '../../analysis/sole-value.js';
 import type { Expr, Type, VariableDecl } from '../../syntax/tree.js';
 import type { Spot } from './scene.js';
 
@@ -109,16 +110,12 @@ function name(expr: Expr & { readonly kind: 'ref' }, spot: Spot, depth: number):
   if (decl.kind === 'parameter') {
     if (!points(decl.type) || spot.outer === null || spot.frame.call === null) return null;
     const argument = spot.frame.call.arguments[decl.index];
-    const definitions = spot.facts.definitions(expr);
-    if (argument === undefined || definitions.length !== 1 || definitions[0]?.kind !== 'parameter') return null;
+    if (argument === undefined || soleDefinition(expr, spot.facts)?.kind !== 'parameter') return null;
     return renamed(resolve(argument, spot.outer, depth + 1), decl.type, argument);
   }
   if (decl.kind !== 'variable' || decl.storage !== 'automatic' || !points(decl.type)) return null;
   if (decl.type.kind === 'reference') return decl.init === null ? null : renamed(resolve(decl.init, spot, depth + 1), decl.type, decl.init);
-  const definitions = spot.facts.definitions(expr);
-  const only = definitions[0];
-  if (definitions.length !== 1 || only === undefined) return null;
-  const value = only.kind === 'declaration' ? only.decl.init : only.kind === 'assignment' && only.node.kind === 'assign' && only.node.op === null ? only.node.value : null;
+  const value = soleValue(expr, spot.facts);
   return value === null ? null : renamed(resolve(value, spot, depth + 1), decl.type, value);
 }
 

@@ -14,6 +14,7 @@
 import type { Arrival, Partition } from '../../analysis/arrival.js';
 import { forEachChild, strip, type Node } from '../../analysis/children.js';
 import type { Definition } from '../../analysis/facts.js';
+import { mayChangeUnseen } from '../../analysis/sole-value.js';
 import type { CallExpr, Expr, RefExpr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
 import { leftSince } from './left-loops.js';
@@ -206,6 +207,8 @@ function compare(a: Expr, b: Expr, spot: Spot): 'same' | 'stale' | 'different' {
     const y = right[i];
     if (x === undefined || y === undefined || x.decl !== y.decl) return 'different';
     if (x.decl === null || (x.decl.kind !== 'variable' && x.decl.kind !== 'parameter')) continue;
+    // Whoever knows its address may have changed it in between.
+    if (mayChangeUnseen(x, spot.facts)) return 'different';
     const from = keys(spot.facts.definitions(x));
     const to = keys(spot.facts.definitions(y));
     if (from === null || to === null) continue;
