@@ -8,9 +8,10 @@
 import { forEachChild, isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
-import type { CompoundStmt, ConditionalExpr, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
+import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
 import { sameType } from '../equality.js';
-import { copyText, endsLine, indentAt, startsLine, statementStart, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { commentsIn, copyText, endsLine, indentAt, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { diesSilently, headNames, mayDeclare } from './arm-names.js';
 import { isRepeatable } from './tested-loop.js';
 import { typeName } from './cpp.js';
 
@@ -52,6 +53,8 @@ export function visitLive(facts: FunctionFacts, stmt: Stmt, decisions: Decisions
 }
 
 class Simplifier {
+  private readonly flags = new Map<Decl, boolean | null>();
+
   constructor(private readonly facts: FunctionFacts, private readonly decisions: Decisions, private readonly shift: Shift) {}
 
   fold(expr: Expr): Folded {
@@ -59,10 +62,12 @@ class Simplifier {
     if (decided !== undefined) return { value: decided, edits: [] };
     switch (expr.kind) {
       case 'paren': return this.fold(expr.inner);
+      case 'ref': return { value: this.flag(expr), edits: [] };
       case 'unary': {
         if (expr.op !== '!') return { value: null, edits: this.children(expr) };
         const { value, edits } = this.fold(expr.operand);
-        return { value: value === null ? null : !value, edits };
+        if (value !== null) return { value: !value, edits };
+        return { value: null, edits: [...edits, ...this.bareOperand(expr.operand)] };
       }
       case 'binary': {
         if (expr.op === '&&') return this.chain(expr.left, expr.right, true);
@@ -80,11 +85,87 @@ class Simplifier {
     const a = this.fold(left);
     if (a.value === !neutral) return a;
     const b = this.fold(right);
-    if (a.value === neutral) return b.value !== null ? b : { value: null, edits: [{ span: { start: left.span.start, end: right.span.start }, text: '' }, ...b.edits] };
-    if (b.value === neutral) return { value: null, edits: [...a.edits, { span: { start: left.span.end, end: right.span.end }, text: '' }] };
+    if (a.value === neutral) return b.value !== null ? b : { value: null, edits: [{ span: { start: left.span.start, end: right.span.start }, text: '' }, ...b.edits, ...this.withoutParens(right)] };
+    if (b.value === neutral) return { value: null, edits: [...a.edits, { span: { start: left.span.end, end: right.span.end }, text: '' }, ...this.withoutParens(left)] };
     if (b.value === null) return { value: null, edits: [...a.edits, ...b.edits] };
     if (isRepeatable(this.facts, left)) return b;
     return { value: null, edits: [...a.edits, { span: right.span, text: String(b.value) }] };
+  }
+
+  /** `const bool inside = i < n;`, decided where it is declared and never changed: decided wherever it is asked. */
+  private flag(ref: RefExpr): boolean | null {
+    const { decl } = ref;
+    if (decl?.kind !== 'variable' || decl.type.kind !== 'bool' || decl.type.volatile === true || decl.init === null || decl.storage !== 'automatic' || this.facts.addressTaken(decl)) return null;
+    const known = this.flags.get(decl);
+    if (known !== undefined) return known;
+    // A flag that is made of itself is none.
+    this.flags.set(decl, null);
+    const { body } = this.facts.function;
+    const once = body !== null && this.facts.assignments(decl, body).every((definition) => definition.kind === 'declaration');
+    const value = once ? this.fold(decl.init).value : null;
+    this.flags.set(decl, value);
+    return value;
+  }
+
+  /** A declaration of nothing but a decided flag, whose uses all lie in text that is rewritten. */
+  private isSpent(stmt: DeclareStmt): boolean {
+    const [only] = stmt.variables;
+    if (only === undefined || stmt.variables.length !== 1 || stmt.types.length > 0 || only.init === null) return false;
+    const uses = this.facts.uses(only);
+    const [use] = uses;
+    if (use === undefined || this.flag(use) === null) return false;
+    return uses.every((one) => {
+      for (let at: Node | null = one; at !== null; at = this.facts.parent(at)) if (at.kind === 'macro' || at.kind === 'macro-statement' || at.kind === 'lambda') return false;
+      return true;
+    });
+  }
+
+  /** Parentheses around what is left of a chain where it stands alone. */
+  private withoutParens(kept: Expr): readonly Replacement[] {
+    return kept.kind === 'paren' && this.standsAlone(kept) ? this.parensOf(kept) : [];
+  }
+
+  private parensOf(outer: Expr): readonly Replacement[] {
+    let inner = outer;
+    while (inner.kind === 'paren') inner = inner.inner;
+    if (inner.kind === 'assign' || (inner.kind === 'binary' && inner.op === ',')) return [];
+    const { text } = this.facts.unit.source;
+    const spans = [{ start: outer.span.start, end: inner.span.start }, { start: inner.span.end, end: outer.span.end }];
+    return spans.every((span) => /^[()\s]*$/.test(text.slice(span.start, span.end))) ? spans.map((span) => ({ span, text: '' })) : [];
+  }
+
+  /** What is left of the chains around the node is the node alone, in the parentheses of a head or its own, or as a whole value. */
+  private standsAlone(node: Expr): boolean {
+    let at = node;
+    for (;;) {
+      const parent = this.facts.parent(at);
+      if (parent === null) return false;
+      if (isStmt(parent)) return parent.kind === 'if' || parent.kind === 'while' || parent.kind === 'do' || parent.kind === 'declare';
+      if (parent.kind === 'paren') return true;
+      if (parent.kind !== 'binary' || (parent.op !== '&&' && parent.op !== '||')) return this.isWholeValue(at);
+      const other = parent.left === at ? parent.right : parent.left;
+      if (this.fold(other).value !== (parent.op === '&&')) return false;
+      at = parent;
+    }
+  }
+
+  /** `!(a)`, where `(a && b)` stood. */
+  private bareOperand(operand: Expr): readonly Replacement[] {
+    if (operand.kind !== 'paren' || operand.inner.kind === 'paren') return [];
+    let left: Expr = operand.inner;
+    let changed = false;
+    while (left.kind === 'paren' || (left.kind === 'binary' && (left.op === '&&' || left.op === '||'))) {
+      if (left.kind === 'paren') { left = left.inner; continue; }
+      const neutral: boolean = left.op === '&&';
+      const [a, b]: readonly [boolean | null, boolean | null] = [this.fold(left.left).value, this.fold(left.right).value];
+      if (a !== neutral && b !== neutral) break;
+      left = a === neutral ? left.right : left.left;
+      changed = true;
+    }
+    if (!changed || strength(left) !== 'tight') return [];
+    const { text } = this.facts.unit.source;
+    const spans = [{ start: operand.span.start, end: operand.inner.span.start }, { start: operand.inner.span.end, end: operand.span.end }];
+    return spans.every((span) => /^[()\s]*$/.test(text.slice(span.start, span.end))) ? spans.map((span) => ({ span, text: '' })) : [];
   }
 
   private children(node: Node): readonly Replacement[] {
@@ -112,6 +193,7 @@ class Simplifier {
   }
 
   rewrite(node: Node): readonly Replacement[] {
+    if (isStmt(node) && node.kind === 'declare' && this.isSpent(node)) return this.removed(node);
     if (isStmt(node)) return node.kind === 'if' ? this.branch(node) : node.kind === 'compound' ? this.block(node) : node.kind === 'macro-statement' ? [] : this.children(node);
     if (node.kind === 'macro') return [];
     if (node.kind === 'conditional') return this.conditional(node);
@@ -141,6 +223,7 @@ class Simplifier {
       { span: { start: span.start, end: arm.span.start }, text: open },
       ...this.rewrite(arm),
       { span: { start: arm.span.end, end: span.end }, text: close },
+      ...(arm.kind === 'paren' && bare && this.isWholeValue(whole) ? this.parensOf(arm) : []),
     ];
   }
 
@@ -187,7 +270,7 @@ class Simplifier {
   }
 
   /** Text of a statement that goes: with its lines, if it has them for itself. */
-  private removed(node: IfStmt): readonly Replacement[] {
+  private removed(node: IfStmt | DeclareStmt): readonly Replacement[] {
     const { source } = this.facts.unit;
     const parent = this.facts.parent(node);
     if (parent !== null && parent.kind === 'if' && parent.else === node) return [{ span: { start: parent.then.span.end, end: node.span.end }, text: '' }];
@@ -220,7 +303,11 @@ class Simplifier {
     }
     const from = indentAt(source, kept.span.start);
     const start = statementStart(kept);
-    const text = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
+    // Comments in front of an arm without braces; one on the line of the head speaks of the test.
+    const front = { start: (kept === node.then ? node.headSpan : node.then.span).end, end: start };
+    const above = kept.kind === 'compound' ? [] : commentsIn(source, front).filter((comment) => startsLine(source, comment.start)).map((comment) => textOf(source, comment).trimEnd());
+    const own = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
+    const text = inBlock ? [...above, own].join(`\n${to}`) : own;
     if (inBlock && kept.kind !== 'compound' && mayDeclare(kept)) return [{ span: node.span, text: `{ ${text} }` }];
     const dangling = parent !== null && parent.kind === 'if' && parent.then === node && parent.else !== null && kept.kind !== 'compound';
     return [{ span: node.span, text: dangling ? `{ ${text} }` : text }];
@@ -294,35 +381,6 @@ export function arePlain(facts: FunctionFacts, node: ConditionalExpr, value: boo
 
 function isEmpty(stmt: Stmt): boolean {
   return stmt.kind === 'empty' || (stmt.kind === 'compound' && stmt.body.every(isEmpty));
-}
-
-/** Nothing happens at the end of its life: plain values, and CUDA's own vectors of them. */
-function diesSilently(type: Type): boolean {
-  switch (type.kind) {
-    case 'bool': case 'int': case 'float': case 'pointer': case 'enum': return true;
-    case 'array': return diesSilently(type.of);
-    case 'record': return type.decl.vector !== null;
-    default: return false;
-  }
-}
-
-/** Statements that may declare names for those behind them. */
-function mayDeclare(stmt: Stmt): boolean {
-  switch (stmt.kind) {
-    case 'declare': case 'preprocessor': case 'opaque': return true;
-    case 'macro-statement': return stmt.expanded.kind === 'compound' ? stmt.expanded.body.some(mayDeclare) : mayDeclare(stmt.expanded);
-    case 'label': return mayDeclare(stmt.body);
-    default: return false;
-  }
-}
-
-function headNames(head: Node | null): readonly string[] {
-  if (head === null) return [];
-  const names: string[] = [];
-  if ('init' in head && head.init !== null && head.init.kind === 'declare') names.push(...head.init.variables.map(({ name }) => name));
-  if ('conditionDecl' in head && head.conditionDecl !== null) names.push(head.conditionDecl.name);
-  if (head.kind === 'range-for') names.push(head.variable.name);
-  return names;
 }
 
 /** Between the braces, without white space at the ends. */
