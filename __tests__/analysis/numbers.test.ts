@@ -157,3 +157,33 @@ describe('trips and cost', () => {
     expect(arms).toEqual([true, false, false]);
   });
 });
+
+describe('quotients and masks of converted thread numbers', () => {
+  test.each([
+    ['(signed char)threadIdx.x / 32', 'lane'], ['(signed char)threadIdx.x >> 5', 'warp'], ['(signed char)threadIdx.x & ~31', 'warp'], ['(signed char)threadIdx.x / 32u', 'warp'],
+    ['(unsigned char)threadIdx.x / 32', 'warp'], ['(short)(blockIdx.x * blockDim.x + threadIdx.x) / 32', 'lane'], ['(short)(blockIdx.x * blockDim.x + threadIdx.x) % 32 - (int)threadIdx.x', 'lane'],
+    ['(int)(blockIdx.x * blockDim.x + threadIdx.x) / 32', 'warp'], ['(long long)(int)(blockIdx.x * blockDim.x + threadIdx.x) / 32', 'warp'],
+    ['(int)(threadIdx.x + 0xffffffe0u) / 32', 'lane'], ['(int)(threadIdx.x + 0xffffffe0u) >> 5', 'warp'], ['(threadIdx.x + 0xffffffe0u) / 32', 'warp'],
+    ['((int)threadIdx.x - 64) / 32', 'lane'], ['((int)threadIdx.x - 64) >> 5', 'warp'], ['((int)threadIdx.x + n * 32) / 32', 'lane'],
+    ['((signed char)(threadIdx.x + 31) + 1) & ~31', 'lane'], ['((signed char)(threadIdx.x + 31) + 1) >> 5', 'lane'], ['(threadIdx.x + 31 + 1) & ~31', 'warp'],
+    ['((unsigned char)(threadIdx.x + 31) + 1) / 32', 'lane'], ['(signed char)threadIdx.x - (int)(threadIdx.x & 31)', 'lane'],
+  ] as const)('%s', (source, scope) => {
+    const text = new Text(`__global__ void k(int *o, int n) { if (${source}) o[0] = 1; }\nvoid host(int *o, int n, int g, int b) { k<<<g, ${source.includes('blockIdx') ? '256' : 'b'}>>>(o, n); }`);
+    expect(text.kernel().scope(text.expr(source)).value).toBe(scope);
+  });
+
+  test('a grid that is known is computed, not taken to be modest', () => {
+    const of = (grid: string): string => {
+      const text = new Text(`__global__ void k(int *o) { int i = blockIdx.x * 1024u * 64u + threadIdx.x; if (i / 32 == 0) o[0] = 1; }\nvoid host(int *o, int g) { k<<<${grid}, 1024>>>(o); }`);
+      return text.kernel().scope(text.expr('i / 32 == 0')).value;
+    };
+    expect([of('g'), of('1000'), of('40000')]).toEqual(['warp', 'warp', 'lane']);
+  });
+
+  test('what wraps in a narrow type numbers no threads', () => {
+    const text = new Text('__global__ void k(int *o, unsigned n) { o[(unsigned char)threadIdx.x] = 1; o[threadIdx.x + n] = 2; short s = threadIdx.x; s++; o[s] = 3; }');
+    expect(text.kernel().affine(text.expr('(unsigned char)threadIdx.x'))).toBeNull();
+    expect(text.kernel().affine(text.expr('threadIdx.x + n'))?.wraps).toBe('possible');
+    expect(text.kernel().affine(text.expr('s', 'k', 1))?.wraps).toBe('never');
+  });
+});

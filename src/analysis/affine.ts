@@ -5,12 +5,14 @@
  * assignment of a whole value; joins, loop heads and loads become atoms. In single-assignment form the substitution is exact: the
  * operands of a definition are values, not variables. Dimensions of a known block are constants.
  *
- * Coefficients are mathematical integers. `wraps` is `never` if every step is signed (overflow is undefined there, [expr.pre]) or stays
- * in the range of its type by the ranges of its atoms, and no conversion narrows.
+ * Coefficients are mathematical integers. A form does not wrap if every step is signed (overflow is undefined there, [expr.pre]) or stays
+ * in the range of its type by the ranges of its atoms, and no conversion narrows. One that wraps still tells the value exactly, modulo a type,
+ * as long as nothing is computed in a wider type from what wrapped in a narrower one (`Wrap`).
  *
  * Not handled: division, remainder and bit operations (atoms), more than 24 terms or a degree over 4 (null).
  */
 import { constantOf } from './constants.js';
+import { commonType as usualType, promote as promotedType, wrap, type IntegerType } from '../cuda/integers.js';
 import type { Env } from './env.js';
 import { rangeOf } from './ranges.js';
 import type { Affine, Atom, Monomial, Range } from './facts.js';
@@ -29,11 +31,15 @@ export interface Symbol { readonly key: string; readonly expr: Expr; readonly de
 
 export interface Term { readonly coefficient: bigint; readonly symbols: readonly Symbol[] }
 
-/** Terms by the sorted keys of their symbols; no term has coefficient 0. */
-export interface Polynomial { readonly terms: ReadonlyMap<string, Term>; readonly wraps: boolean }
+/**
+ * What is left of a form that may wrap. `type`: the value is the form modulo 2^bits in the range of this type; null if it is only congruent to the form
+ * modulo 2^`bits`, because a wrapped value was widened or went into wider arithmetic: `(signed char)(t + 31) + 1` is 128 - 256 for t = 97 and
+ * 128 for t = 96. `bits`: of the narrowest type in which a step wrapped.
+ */
+export interface Wrap { readonly type: IntType | null; readonly bits: number }
 
-const INT: IntType = { kind: 'int', bits: 32, signed: true };
-const UINT: IntType = { kind: 'int', bits: 32, signed: false };
+/** Terms by the sorted keys of their symbols; no term has coefficient 0. `wraps` is null for a form that is the value as it stands. */
+export interface Polynomial { readonly terms: ReadonlyMap<string, Term>; readonly wraps: Wrap | null }
 
 let counter = 0;
 const numbers = new WeakMap<Expr, number>();
@@ -73,13 +79,14 @@ export function affineOf(expr: Expr, state: Uniformity): Affine | null {
   const type = integerType(expr.type);
   if (type === null) return null;
   const form = polynomialOf(expr, state);
-  if (form === null) return null;
+  // What wraps in a narrow type is no number of a thread: `(unsigned char)threadIdx.x` gives two threads of a block one value.
+  if (form === null || (form.wraps !== null && form.wraps.bits < 32)) return null;
   const terms: Monomial[] = [];
   for (const term of form.terms.values()) {
     const atoms: Atom[] = term.symbols.map((symbol) => ({ key: symbol.key, scope: scopeOf(symbolTaint(symbol, state)), expr: symbol.expr, decl: symbol.decl }));
     terms.push({ coefficient: term.coefficient, atoms });
   }
-  return { terms, type, wraps: form.wraps ? 'possible' : 'never' };
+  return { terms, type, wraps: form.wraps !== null ? 'possible' : 'never' };
 }
 
 export function symbolTaint(symbol: Symbol, state: Uniformity): number {
@@ -89,11 +96,11 @@ export function symbolTaint(symbol: Symbol, state: Uniformity): number {
 // ---------------------------------------------------------------------------------------------------------------- building
 
 function constant(value: bigint): Polynomial {
-  return { terms: value === 0n ? new Map() : new Map([['', { coefficient: value, symbols: [] }]]), wraps: false };
+  return { terms: value === 0n ? new Map() : new Map([['', { coefficient: value, symbols: [] }]]), wraps: null };
 }
 
 function single(symbol: Symbol): Polynomial {
-  return { terms: new Map([[symbol.key, { coefficient: 1n, symbols: [symbol] }]]), wraps: false };
+  return { terms: new Map([[symbol.key, { coefficient: 1n, symbols: [symbol] }]]), wraps: null };
 }
 
 function atom(expr: Expr): Polynomial {
@@ -177,15 +184,16 @@ function ofValue(id: number, ref: Expr, state: Uniformity, depth: number): Polyn
   }
   if (value.kind === 'assignment' && value.whole) {
     if (value.node.kind === 'update') {
-      const before = ofValue(value.previous, value.node.target, state, depth + 1);
-      return before === null ? self() : arithmetic(add(before, constant(value.node.op === '++' ? 1n : -1n)), type, state);
+      const before = value.decl.type.kind === 'bool' ? null : ofValue(value.previous, value.node.target, state, depth + 1);
+      const stepped = before === null ? null : arithmetic(add(before, constant(value.node.op === '++' ? 1n : -1n)), promote(type), state);
+      return stepped === null ? self() : converted(stepped, promote(type), type, state);
     }
     const assigned = toTruth(value.node.value.type, value.decl.type) ? null : build(value.node.value, state, depth + 1);
     if (assigned === null) return self();
     if (value.node.op === null) return converted(assigned, integerType(value.node.value.type), type, state);
-    const before = ofValue(value.previous, value.node.target, state, depth + 1);
+    const before = value.decl.type.kind === 'bool' ? null : ofValue(value.previous, value.node.target, state, depth + 1);
     if (before === null) return self();
-    const common = commonType(type, integerType(value.node.value.type));
+    const common = value.node.op === '<<' ? promote(type) : commonType(type, integerType(value.node.value.type));
     const made = operate(value.node.op, before, assigned);
     return made === null || common === null ? self() : converted(arithmetic(made, common, state) ?? self(), common, type, state);
   }
@@ -214,7 +222,7 @@ function binary(expr: Expr & { kind: 'binary' }, state: Uniformity, depth: numbe
     const right = left === null ? null : build(expr.right, state, depth + 1);
     if (left === null || right === null) return null;
     const made = operate(expr.op, left, right);
-    return made === null ? atom(expr) : arithmetic({ terms: made.terms, wraps: left.wraps || right.wraps }, type, state) ?? atom(expr);
+    return made === null ? atom(expr) : arithmetic(made, type, state) ?? atom(expr);
   }
   const value = constantOf(expr, state.env);
   return value === null ? atom(expr) : constant(value);
@@ -224,14 +232,28 @@ function binary(expr: Expr & { kind: 'binary' }, state: Uniformity, depth: numbe
 function arithmetic(form: Polynomial, type: IntType | null, state: Uniformity): Polynomial | null {
   if (type === null || form.terms.size > MAX_TERMS) return null;
   for (const term of form.terms.values()) if (term.symbols.length > MAX_DEGREE) return null;
-  if (form.wraps || type.signed) return form;
-  return fitsIn(form, type, state) ? form : { terms: form.terms, wraps: true };
+  if (form.wraps !== null) return wrapped(form, type, form.wraps);
+  if (type.signed || fitsIn(form, type, state)) return form;
+  return wrapped(form, type, { type, bits: type.bits });
 }
 
 function converted(form: Polynomial, from: IntType | null, to: IntType, state: Uniformity): Polynomial {
-  if (form.wraps) return form;
   if (from !== null && holdsAll(to, from)) return form;
-  return fitsIn(form, to, state) ? form : { terms: form.terms, wraps: true };
+  if (form.wraps !== null) return wrapped(form, to, form.wraps);
+  return fitsIn(form, to, state) ? form : wrapped(form, to, { type: to, bits: to.bits });
+}
+
+/** What is known modulo 2^bits, in a type: all of it if the type has no more bits, else no more than the congruence. */
+function wrapped(form: Polynomial, type: IntType, before: Wrap): Polynomial {
+  if (before.bits < type.bits) return { terms: form.terms, wraps: { type: null, bits: before.bits } };
+  const value = constantOfTerms(form);
+  return value !== null ? constant(wrap(value, type)) : { terms: form.terms, wraps: { type, bits: type.bits } };
+}
+
+/** The narrower of two wraps; of which type the result is, its operation says. */
+function bothWraps(a: Wrap | null, b: Wrap | null): Wrap | null {
+  if (a === null || b === null) return a ?? b;
+  return { type: null, bits: Math.min(a.bits, b.bits) };
 }
 
 /** A conversion to `bool` asks whether the value is not 0: no arithmetic. */
@@ -245,11 +267,15 @@ function holdsAll(to: IntType, from: IntType): boolean {
 }
 
 function commonType(a: IntType, b: IntType | null): IntType | null {
-  if (b === null) return null;
-  const left = a.bits < 32 ? INT : a;
-  const right = b.bits < 32 ? INT : b;
-  if (left.bits !== right.bits) return left.bits > right.bits ? left : right;
-  return left.signed && right.signed ? left : left.bits === 32 ? UINT : { kind: 'int', bits: 64, signed: false };
+  return b === null ? null : typeOf(usualType(a, b));
+}
+
+function promote(type: IntType): IntType {
+  return typeOf(promotedType(type));
+}
+
+function typeOf(type: IntegerType): IntType {
+  return { kind: 'int', bits: type.bits, signed: type.signed };
 }
 
 function fitsIn(form: Polynomial, type: IntType, state: Uniformity): boolean {
@@ -260,14 +286,14 @@ function fitsIn(form: Polynomial, type: IntType, state: Uniformity): boolean {
 }
 
 /** Bounds of a form from the ranges of its symbols. */
-export function formRange(form: Polynomial, state: Uniformity): Range {
+export function formRange(form: Polynomial, state: Uniformity, bounds: (symbol: Symbol) => Range = (symbol) => rangeOf(symbol.expr, state.env)): Range {
   let low: bigint | null = 0n;
   let high: bigint | null = 0n;
   for (const term of form.terms.values()) {
-    let bounds: Range = { low: term.coefficient, high: term.coefficient };
-    for (const symbol of term.symbols) bounds = product(bounds, rangeOf(symbol.expr, state.env));
-    low = low === null || bounds.low === null ? null : low + bounds.low;
-    high = high === null || bounds.high === null ? null : high + bounds.high;
+    let here: Range = { low: term.coefficient, high: term.coefficient };
+    for (const symbol of term.symbols) here = product(here, bounds(symbol));
+    low = low === null || here.low === null ? null : low + here.low;
+    high = high === null || here.high === null ? null : high + here.high;
   }
   return { low, high };
 }
@@ -296,7 +322,7 @@ export function add(a: Polynomial, b: Polynomial): Polynomial {
     if (sum === 0n) terms.delete(key);
     else terms.set(key, { coefficient: sum, symbols: term.symbols });
   }
-  return { terms, wraps: a.wraps || b.wraps };
+  return { terms, wraps: bothWraps(a.wraps, b.wraps) };
 }
 
 export function scale(a: Polynomial, factor: bigint): Polynomial {
@@ -306,12 +332,12 @@ export function scale(a: Polynomial, factor: bigint): Polynomial {
 }
 
 export function multiply(a: Polynomial, b: Polynomial): Polynomial {
-  let result: Polynomial = { terms: new Map(), wraps: a.wraps || b.wraps };
+  let result: Polynomial = { terms: new Map(), wraps: bothWraps(a.wraps, b.wraps) };
   for (const left of a.terms.values()) {
     for (const right of b.terms.values()) {
       const symbols = [...left.symbols, ...right.symbols].sort((x, y) => (x.key < y.key ? -1 : x.key > y.key ? 1 : 0));
       const key = symbols.map((symbol) => symbol.key).join('*');
-      result = add(result, { terms: new Map([[key, { coefficient: left.coefficient * right.coefficient, symbols }]]), wraps: false });
+      result = add(result, { terms: new Map([[key, { coefficient: left.coefficient * right.coefficient, symbols }]]), wraps: null });
       if (result.terms.size > MAX_TERMS) return result;
     }
   }
@@ -320,6 +346,10 @@ export function multiply(a: Polynomial, b: Polynomial): Polynomial {
 
 /** The value of a form that is a constant; null if it is none. */
 export function constantTerm(form: Polynomial): bigint | null {
+  return form.wraps === null ? constantOfTerms(form) : null;
+}
+
+function constantOfTerms(form: Polynomial): bigint | null {
   if (form.terms.size === 0) return 0n;
   const only = form.terms.get('');
   return form.terms.size === 1 && only !== undefined ? only.coefficient : null;

@@ -100,7 +100,7 @@ export interface Atom {
 /**
  * A value as a polynomial over atoms with exact integer coefficients, in mathematical integers.
  * `wraps` tells how far that is the C++ value: `never` (ranges exclude it, or signed arithmetic, where overflow is undefined),
- * `possible` (unsigned or narrowing arithmetic may wrap).
+ * `possible` (unsigned arithmetic or a conversion may wrap, in 32 bits or more; what may wrap in fewer bits has no form).
  */
 export interface Affine {
   readonly terms: readonly Monomial[];

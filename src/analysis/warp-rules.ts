@@ -4,22 +4,28 @@
  * A warp is 32 consecutive linear thread numbers t = x + y·X + z·X·Y, beginning at a multiple of 32. If e = t + r with r one value
  * per warp and a multiple of 32, then ⌊e/32⌋ is one value per warp, and so is everything that depends on ⌊e/32⌋ alone:
  *
- *   e / c  for c a multiple of 32 (e not negative: C++ rounds towards zero);   e >> k  for k ≥ 5;   e & m  for m a multiple of 32;
+ *   e / c  for c a multiple of 32 (e not negative in the type of the division: C++ rounds towards zero, so that -31 … 31 give one quotient);
+ *   e >> k  for k ≥ 5;   e & m  for m a multiple of 32;
  *   e < v, e >= v  for v one value per warp and a multiple of 32;   e <= v, e > v  for v one below such a multiple;
  *   e - l  for l the lane number: `e & 31`, `e % 32`, or a variable or helper that returns one of these.
  *
- * `threadIdx.x` alone is t + r if X is a multiple of 32 (r = -(y·X + z·X·Y)) or the block is one-dimensional (r = 0). Unsigned
- * wrap-around keeps all of this, since it takes away multiples of 32.
+ * `threadIdx.x` alone is t + r if X is a multiple of 32 (r = -(y·X + z·X·Y)) or the block is one-dimensional (r = 0). Wrap-around and
+ * conversion of e keep all of this, since they take away multiples of 32 that whole warps share; but what wrapped in a narrow type and goes on in
+ * a wider one is t + r no more (`(signed char)(t + 31) + 1`), and what wrapped in a signed type may be negative.
  *
  * In a HIP source all of this holds with 64 in place of 32 (platform.ts), and with `warpSize` itself, whatever it is.
  *
- * Not handled: signed indices of grids with 2³¹ threads and more, which turn negative; quotients of multiples of t.
+ * Not handled: signed indices of 32 and more bits, made of coordinates, block and grid dimensions and small constants alone, that turn negative
+ * because a grid has 2³¹ threads or elements (`isIndexOfGrid`; of a grid that is known this is computed); quotients of multiples of t.
  */
 import { strip } from './children.js';
+import { commonType } from '../cuda/integers.js';
 import { constantOf } from './constants.js';
+import type { Range } from './facts.js';
+import { gridFact } from './launch-facts.js';
 import { lanesOfWarp } from './platform.js';
 import { rangeOf } from './ranges.js';
-import { integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Symbol, type Term } from './affine.js';
+import { formRange, integerType, polynomialOf, symbolTaint, constantTerm, type Polynomial, type Symbol, type Term } from './affine.js';
 import { bodiesOf } from './summaries.js';
 import { entryOf } from './uniformity-calls.js';
 import { isLane, ON_BLOCK, WARP, ASSUMPTION_BITS } from './taint.js';
@@ -34,9 +40,7 @@ export function warpRule(expr: Expr & { kind: 'binary' }, state: Uniformity): nu
       if (by === null || by <= 0n || by % lanes(state) !== 0n) return null;
       const form = polynomialOf(expr.left, state);
       const rest = form === null ? null : aligned(form, state);
-      if (rest === null) return null;
-      const type = integerType(expr.left.type);
-      return type !== null && (!type.signed || notNegative(rest.terms, state)) ? rest.taint : null;
+      return form !== null && rest !== null && roundsDown(expr, form, state) ? rest.taint : null;
     }
     case '>>': {
       const by = constantValue(expr.right, state);
@@ -70,10 +74,10 @@ function firstOfWarp(expr: Expr & { kind: 'binary' }, state: Uniformity): number
     if (only !== undefined && isLaneNumber(only, state)) lanes += term.coefficient;
     else rest.set(key, term);
   }
-  if (lanes !== -t || (form.wraps && t !== 1n)) return null;
+  if (lanes !== -t || (form.wraps !== null && t !== 1n)) return null;
   if (t === 1n) {
     const whole = aligned({ terms: rest, wraps: form.wraps }, state);
-    if (whole !== null || form.wraps) return whole?.taint ?? null;
+    if (whole !== null || form.wraps !== null) return whole?.taint ?? null;
   }
   const { rows, flat } = lines(state);
   if (!rows && !flat) return null;
@@ -119,10 +123,8 @@ function isLaneExpression(written: Expr, state: Uniformity, depth: number): bool
     return constantValue(expr.left, state) === lanes(state) - 1n && isAligned(expr.right, state);
   }
   if (expr.kind === 'binary' && expr.op === '%') {
-    const type = integerType(expr.left.type);
     const form = constantValue(expr.right, state) === lanes(state) ? polynomialOf(expr.left, state) : null;
-    const whole = form === null ? null : aligned(form, state);
-    return whole !== null && type !== null && (!type.signed || notNegative(whole.terms, state));
+    return form !== null && aligned(form, state) !== null && roundsDown(expr, form, state);
   }
   if (expr.kind !== 'call' || expr.callee.kind !== 'function' || expr.arguments.length > 0 || depth >= MAX_HELPERS) return false;
   const callee = expr.callee.candidates.length === 1 ? expr.callee.candidates[0] : undefined;
@@ -167,10 +169,11 @@ function alignedTaint(expr: Expr, state: Uniformity): number | null {
   return form === null ? null : aligned(form, state)?.taint ?? null;
 }
 
-interface Aligned { readonly taint: number; readonly terms: readonly Term[] }
+interface Aligned { readonly taint: number }
 
-/** Is the form t + r? */
+/** Is the value of the form t + r? */
 function aligned(form: Polynomial, state: Uniformity): Aligned | null {
+  if (form.wraps !== null && form.wraps.type === null && !isIndexOfGrid(form, state)) return null;
   if (form.terms.get('threadIdx.x')?.coefficient !== 1n) return null;
   const { rows, flat } = lines(state);
   const linear = new Set(['threadIdx.x']);
@@ -180,15 +183,13 @@ function aligned(form: Polynomial, state: Uniformity): Aligned | null {
     linear.add('threadIdx.y').add('threadIdx.z').add('blockDim.x*threadIdx.y').add('blockDim.x*blockDim.y*threadIdx.z');
   }
   let taint = WARP | (rows || flat ? ON_BLOCK : 0);
-  const terms: Term[] = [];
   for (const [key, term] of form.terms) {
-    terms.push(term);
     if (linear.has(key)) continue;
     const one = restTerm(term, state);
     if (one === null) return null;
     taint |= one;
   }
-  return { taint, terms };
+  return { taint };
 }
 
 /** Is each row of threads made of whole warps, and is there only one? */
@@ -221,8 +222,18 @@ function restTerm(term: Term, state: Uniformity): number | null {
   return multiple ? (taint & ASSUMPTION_BITS) | WARP : null;
 }
 
+/** Does `/` or `%` round the aligned left operand down? It does if that is not negative in the type of the division. */
+function roundsDown(expr: Expr & { kind: 'binary' }, form: Polynomial, state: Uniformity): boolean {
+  const left = integerType(expr.left.type);
+  const right = integerType(expr.right.type);
+  if (left === null || right === null) return false;
+  if (!commonType(left, right).signed) return true;
+  if (form.wraps === null) return notNegative(form.terms.values(), state);
+  return form.wraps.type?.signed === false || isIndexOfGrid(form, state);
+}
+
 /** No term can be negative: coefficients are not, and the symbols are coordinates or have ranges that say so. */
-function notNegative(terms: readonly Term[], state: Uniformity): boolean {
+function notNegative(terms: Iterable<Term>, state: Uniformity): boolean {
   for (const term of terms) {
     if (term.coefficient < 0n) return false;
     for (const symbol of term.symbols) {
@@ -232,6 +243,28 @@ function notNegative(terms: readonly Term[], state: Uniformity): boolean {
     }
   }
   return true;
+}
+
+/** Blocks and grid dimensions up to which an index must stay below 2³¹ where the grid is not known. */
+const MODEST_GRID = 63n;
+const INT_LIMIT = 1n << 31n;
+
+/**
+ * A sum of coordinates and small constants that wraps in 32 bits only because a grid may be as large as the hardware allows: such an index is taken
+ * not to wrap. Narrower types, constants near 2³¹ and values from elsewhere are no such thing, and neither is a grid that is known.
+ */
+function isIndexOfGrid(form: Polynomial, state: Uniformity): boolean {
+  if (form.wraps === null || form.wraps.bits < 32) return false;
+  const { kernel, program, options } = state.env;
+  const grid = kernel === null ? null : gridFact(kernel, program, options);
+  if (grid !== null && grid.value !== null && grid.under.length === 0) return false;
+  const limit = ({ expr }: Symbol): Range => {
+    const range = rangeOf(expr, state.env);
+    if (expr.kind !== 'coordinate' || (expr.base !== 'blockIdx' && expr.base !== 'gridDim') || range.high === null || range.high < MODEST_GRID) return range;
+    return { low: range.low, high: MODEST_GRID };
+  };
+  const { high } = formRange(form, state, limit);
+  return high !== null && high < INT_LIMIT && notNegative(form.terms.values(), state);
 }
 
 /** What is a multiple of it is one for every warp of the platform. */

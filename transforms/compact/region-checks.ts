@@ -221,6 +221,9 @@ function meetingOfItems(context: TransformContext, region: Region, effects: Effe
   return null;
 }
 
+/** Times 1,024 threads it stays within 32 bits. */
+const LARGEST_FACTOR = 1n << 20n;
+
 /** A subscript that no two threads of a block share: the thread's number, and what the block agrees on. */
 function isOwnElement(facts: FunctionFacts, access: MemoryAccess): boolean {
   const element = access.through === null ? elementOf(access.node) : null;
@@ -230,7 +233,8 @@ function isOwnElement(facts: FunctionFacts, access: MemoryAccess): boolean {
   if (form === null || !base.known || base.value === 'lane' || base.value === 'warp') return false;
   const varying = form.terms.filter((term) => !term.atoms.every((atom) => atom.scope !== 'lane' && atom.scope !== 'warp'));
   const [only] = varying;
-  if (only === undefined || varying.length !== 1 || only.atoms.length !== 1 || only.coefficient === 0n) return false;
+  // A large factor may wrap around and give two threads one number.
+  if (only === undefined || varying.length !== 1 || only.atoms.length !== 1 || only.coefficient === 0n || only.coefficient > LARGEST_FACTOR || only.coefficient < -LARGEST_FACTOR) return false;
   const coordinate = only.atoms[0] === undefined ? null : strip(only.atoms[0].expr);
   return coordinate?.kind === 'coordinate' && coordinate.base === 'threadIdx' && coordinate.axis === 'x' && facts.block.oneDimensional;
 }
