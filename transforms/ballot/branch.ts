@@ -16,7 +16,7 @@ import { namerFor } from '../lib/guards/names.js';
 import { isRepeatable } from '../lib/guards/tested-loop.js';
 import { armText } from '../lib/arm-text.js';
 import { placeOf } from '../lib/place.js';
-import { chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { chainText, copyText, extentOf, indentAt, lineStartOf, movedText, oneLine, startsLine, styleOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, Edit, Estimate, Obligation, TransformContext } from '../lib/types.js';
 import { maskObligations, namesAreFree, noLaneWaits } from '../lib/vote-obligations.js';
 import { maskAt, writeMask, type MaskPlan } from '../lib/votes.js';
@@ -182,7 +182,8 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
   const written = writeMask(context, mask, fresh);
   const names = [...written.names];
   const file = source.realPath;
-  const said = textOf(source, branch.condition.span).replaceAll(/\s*\n\s*/g, ' ');
+  const said = oneLine(source, branch.condition.span);
+  const moved = movedText(source, branch.condition.span);
   const simple = facts.effects(branch.condition).accesses.length === 0 && facts.effects(branch.condition).faults.length === 0;
   const keep = kind === 'three-way' || !simple;
   const held = keep && !/^\w+$/.test(said) ? fresh('taken') : null;
@@ -193,13 +194,13 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
   const replaced: Replacement[] = held === null ? [] : [{ span: branch.condition.span, text: held }];
   if (kind === 'skip' && !jumps) {
     const loose = branch.condition.kind === 'binary' && (branch.condition.op === '||' || branch.condition.op === ',');
-    const again = held !== null || (!loose && branch.condition.kind !== 'assign' && branch.condition.kind !== 'conditional') ? condition : `(${condition})`;
+    const again = held !== null || (!loose && branch.condition.kind !== 'assign' && branch.condition.kind !== 'conditional') ? held ?? moved : `(${moved})`;
     const edit: Edit = { file, span: branch.condition.span, text: `__any_sync(${written.mask}, ${condition}) && ${again}` };
     if (held === null) return { change: [...written.edits, edit], names };
-    return { change: [...written.edits, ...inFront(context, branch, [`const bool ${held} = ${said};`], [edit])], names };
+    return { change: [...written.edits, ...inFront(context, branch, [`const bool ${held} = ${moved};`], [edit])], names };
   }
   if (kind === 'skip') {
-    const lines = [...(held === null ? [] : [`const bool ${held} = ${said};`]), `${word}(__all_sync(${written.mask}, ${condition})) continue;`];
+    const lines = [...(held === null ? [] : [`const bool ${held} = ${moved};`]), `${word}(__all_sync(${written.mask}, ${condition})) continue;`];
     return { change: [...written.edits, ...inFront(context, branch, lines, replaced.map((piece) => ({ file, ...piece })))], names };
   }
   const place = placeOf(context, branch);
@@ -213,7 +214,7 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
     { head: `${word}(__any_sync(${written.mask}, ${condition}))`, lines: inner + copyText(source, region, shift, replaced) },
     ...(branch.else === null ? [] : [{ head: null, lines: arm(branch.else) }]),
   ]);
-  const pieces = [...(held === null ? [] : [`const bool ${held} = ${said};`]), text];
+  const pieces = [...(held === null ? [] : [`const bool ${held} = ${moved};`]), text];
   return { change: [...written.edits, ...place.edits, { file, span: place.span, text: `${place.before}${pieces.join(`\n${place.indent}`)}${place.after}` }], names };
 }
 

@@ -6,7 +6,7 @@ import type { Span } from '../../src/source/types.js';
 import type { FunctionDecl, Unit } from '../../src/syntax/tree.js';
 import { fileTokens } from './launch-mentions.js';
 import type { KernelSites, LaunchSite, Obstacle } from './launch-sites.js';
-import { indentAt, textOf } from './text.js';
+import { indentAt, movedText, oneLine, textOf } from './text.js';
 import type { Edit } from './types.js';
 
 /** A parameter of a new kernel: one of the original's, or a new one with its text (`const int *active`). */
@@ -79,8 +79,8 @@ export function parameterTexts(unit: Unit, decl: FunctionDecl, kernel: NewKernel
     if (parameter.kind === 'new') return { text: parameter.text, bare: parameter.text, optional: false };
     const kept = decl.parameters[parameter.index];
     if (kept === undefined) return { text: '', bare: '', optional: false };
-    const one = (span: Span): string => textOf(source, span).replaceAll(/\s*\n\s*/g, ' ');
-    return { text: one(kept.span), bare: kept.default === null ? one(kept.span) : one({ start: kept.span.start, end: kept.default.span.start }).replace(/\s*=\s*$/, ''), optional: kept.default !== null };
+    const whole = movedText(source, kept.span);
+    return { text: whole, bare: kept.default === null ? whole : oneLine(source, { start: kept.span.start, end: kept.default.span.start }).replace(/\s*=\s*$/, ''), optional: kept.default !== null };
   });
   const lastBare = texts.map(({ optional }) => optional).lastIndexOf(false);
   return texts.map(({ text, bare }, i) => (i < lastBare ? bare : text));
@@ -147,7 +147,7 @@ function instantiation(unit: Unit, name: Span, arity: number): Instantiation | n
     return {
       span,
       text: (kernel) => `${textOf(source, { start: span.start, end: name.start })}${kernel.name}${textOf(source, { start: name.end, end: tokens.start(open) })}(${
-        kernel.parameters.map((parameter) => (parameter.kind === 'new' ? parameter.text : textOf(source, pieces[parameter.index] ?? name).trim())).join(', ')});`,
+        kernel.parameters.map((parameter) => (parameter.kind === 'new' ? parameter.text : oneLine(source, pieces[parameter.index] ?? name))).join(', ')});`,
     };
   }
   return null;

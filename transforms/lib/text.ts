@@ -77,6 +77,36 @@ export function commentsIn(source: SourceFile, span: Span): readonly Span[] {
   return result;
 }
 
+/**
+ * Code of a span on one line: without comments, since a `//` would take the rest of the line with it, and without the backslashes that join lines. For text that is
+ * written a second time, and so keeps its comments where it stood.
+ */
+export function oneLine(source: SourceFile, span: Span): string {
+  let out = '';
+  let at = span.start;
+  for (const comment of commentsIn(source, span)) {
+    if (comment.start < at) continue;
+    out += `${source.text.slice(at, comment.start)} `;
+    at = Math.min(comment.end, span.end);
+  }
+  return joinLines(out + source.text.slice(at, span.end));
+}
+
+/** Text of a span that moves to another place: its comments go along, so that lines stay apart where one of them ends a line or goes over several. */
+export function movedText(source: SourceFile, span: Span): string {
+  const text = textOf(source, span);
+  const apart = commentsIn(source, span).some((comment) => {
+    const said = source.text.slice(comment.start, comment.end);
+    return said.startsWith('//') || said.includes('\n');
+  });
+  return apart ? text : joinLines(text);
+}
+
+/** Lines of code put together; there is no comment in them that ends a line. */
+export function joinLines(text: string): string {
+  return unixNewlines(text).replaceAll(/\\[ \t]*\n/g, '').replaceAll(/\s*\n\s*/g, ' ').trim();
+}
+
 /** `end` moved behind comments that stand on the rest of the line, if nothing else does. */
 export function withTrailingComments(source: SourceFile, end: number): number {
   const newline = source.text.indexOf('\n', end);

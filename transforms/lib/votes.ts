@@ -14,7 +14,7 @@ import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from './equality.js';
 import { isRepeatable } from './guards/tested-loop.js';
 import { excerpt, lineOf } from './obligation.js';
-import { indentAt, lineStartOf, startsLine, textOf } from './text.js';
+import { indentAt, lineStartOf, movedText, oneLine, startsLine } from './text.js';
 import type { Edit, TransformContext } from './types.js';
 
 export const EVERY_LANE = '0xffffffff';
@@ -149,14 +149,13 @@ export function writeMask(context: TransformContext, plan: Extract<MaskPlan, { k
     const { condition, holds } = decision;
     const indent = indentAt(source, branch.span.start);
     const lines: string[] = [];
-    let text = textOf(source, condition.span).replaceAll(/\s*\n\s*/g, ' ');
+    let held: string | null = null;
     if (!repeatable) {
-      const held = name('taken');
-      lines.push(`const bool ${held} = ${text};`);
+      held = name('taken');
+      lines.push(`const bool ${held} = ${movedText(source, condition.span)};`);
       edits.push({ file: source.realPath, span: condition.span, text: held });
-      text = held;
     }
-    const vote = holds === true ? text : oppositeOf(context, condition, text);
+    const vote = holds === true ? held ?? oneLine(source, condition.span) : oppositeOf(context, condition, held);
     const made = name('lanes');
     lines.push(`const unsigned int ${made} = __ballot_sync(${mask}, ${vote});`);
     const at = lineStartOf(source, branch.span.start);
@@ -168,13 +167,14 @@ export function writeMask(context: TransformContext, plan: Extract<MaskPlan, { k
 
 const FLIPPED: Readonly<Record<string, string>> = { '<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '==' };
 
-/** `i < n` for `i >= n`: integers only, since a comparison with NaN has no opposite. */
-function oppositeOf(context: TransformContext, condition: Expr, text: string): string {
+/** `i < n` for `i >= n`: integers only, since a comparison with NaN has no opposite. `held` is the variable that keeps the condition's value. */
+function oppositeOf(context: TransformContext, condition: Expr, held: string | null): string {
   const { source } = context.unit;
   const isInteger = (expr: Expr): boolean => expr.type.kind === 'int' || expr.type.kind === 'bool';
-  if (condition.kind === 'binary' && textOf(source, condition.span) === text && isInteger(condition.left) && isInteger(condition.right)) {
+  if (condition.kind === 'binary' && held === null && isInteger(condition.left) && isInteger(condition.right)) {
     const op = FLIPPED[condition.op];
-    if (op !== undefined) return `${textOf(source, condition.left.span)} ${op} ${textOf(source, condition.right.span)}`;
+    if (op !== undefined) return `${oneLine(source, condition.left.span)} ${op} ${oneLine(source, condition.right.span)}`;
   }
+  const text = held ?? oneLine(source, condition.span);
   return /^\w+$/.test(text) ? `!${text}` : `!(${text})`;
 }

@@ -13,7 +13,7 @@ import { integerType } from '../lib/guards/reading.js';
 import type { Comparison, ComparisonOperator } from '../lib/guards/guards.js';
 import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Written } from '../lib/names-resolve.js';
-import { commentsIn, textOf } from '../lib/text.js';
+import { commentsIn, joinLines, oneLine, textOf } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
 
 export interface HeadText {
@@ -57,7 +57,7 @@ function rendered(setting: Setting, expr: Expr, within: readonly VariableDecl[])
   const { source } = setting.context.unit;
   if (commentsIn(source, expr.span).length > 0) return null;
   if (!namesLocal(setting.loop, expr) && !(setting.signed && holdsCoordinate(expr))) {
-    const text = textOf(source, expr.span).replaceAll(/\s+/g, ' ');
+    const text = oneLine(source, expr.span);
     const type = integerType(expr.type);
     return { text, written: [{ kind: 'copied', node: expr }], as: within.length === 0 ? 'tight' : bindingOf(expr), type: type === null ? null : promote(type) };
   }
@@ -101,7 +101,7 @@ function pieced(setting: Setting, expr: Expr, parts: readonly Expr[], within: re
   }
   // A conversion to another type than `int` is not looked through where all is to be one.
   const own = expr.kind === 'cast' ? integerType(expr.type) : type;
-  return { text: (result + text.slice(at, expr.span.end)).replaceAll(/\s+/g, ' '), written, as: bindingOf(expr), type: own };
+  return { text: joinLines(result + text.slice(at, expr.span.end)), written, as: bindingOf(expr), type: own };
 }
 
 /** The part is a name that something else stands for. */

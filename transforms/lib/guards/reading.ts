@@ -23,6 +23,7 @@ import { print } from './cpp.js';
 import { isPlainNumber, signedMaximum } from './differences.js';
 import { passingOf } from './ends.js';
 import { sumIn } from './bound.js';
+import { oneLine } from '../text.js';
 import { coordinate, exactly, holdsTruth, integerType, isCoordinate, isCounted, isIndex, isSumOfCoordinates, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, isConstant, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
@@ -546,7 +547,7 @@ export class Reader {
   }
 
   private textOf(expr: Expr): string {
-    return this.facts.unit.source.text.slice(expr.span.start, expr.span.end).replaceAll(/\s+/g, ' ');
+    return oneLine(this.facts.unit.source, expr.span);
   }
 
   private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
