@@ -30,6 +30,19 @@ interface Thread {
 
 export type Bindings = ReadonlyMap<Decl, number>;
 
+const guessed = new Set<BlockShape>();
+
+/** A shape that is guessed for kernels of one dimension: what names another is not evaluated in it. */
+export function guessRow(x: number): BlockShape {
+  const shape: BlockShape = { x, y: 1, z: 1 };
+  guessed.add(shape);
+  return shape;
+}
+
+export function isGuess(shape: BlockShape): boolean {
+  return guessed.has(shape);
+}
+
 function firstThread(shape: BlockShape, block: number | null, bound: Bindings | null = null): Thread {
   return { shape, block, x: 0, y: 0, z: 0, linear: 0, left: MAX_NODES, bound };
 }
@@ -99,18 +112,19 @@ function evaluated(expr: Expr, spot: Spot, shape: BlockShape, group: number | nu
 
 const values = new WeakMap<readonly Part[], { readonly shape: BlockShape; readonly found: readonly number[] | null }>();
 
-/** The sum of some expressions for every thread of the block in linear order; null if it is not known, or negative for one. */
-export function valuesOf(parts: readonly Part[], shape: BlockShape): readonly number[] | null {
+/** The sum of some expressions for every thread of the block in linear order; null if it is not known. -1 for negative ones. */
+export function valuesOf(parts: readonly Part[], shape: BlockShape, bound: Bindings | null = null): readonly number[] | null {
+  if (bound !== null) return summed(parts, shape, bound);
   const known = values.get(parts);
   if (known !== undefined && known.shape === shape) return known.found;
-  const found = summed(parts, shape);
+  const found = summed(parts, shape, null);
   values.set(parts, { shape, found });
   return found;
 }
 
-function summed(parts: readonly Part[], shape: BlockShape): readonly number[] | null {
+function summed(parts: readonly Part[], shape: BlockShape, bound: Bindings | null): readonly number[] | null {
   const found: number[] = [];
-  const thread = firstThread(shape, null);
+  const thread = firstThread(shape, null, bound);
   do {
     let sum = 0;
     for (const part of parts) {
@@ -119,8 +133,8 @@ function summed(parts: readonly Part[], shape: BlockShape): readonly number[] | 
       if (value === null) return null;
       sum += value;
     }
-    if (sum < 0) return null;
-    found.push(sum);
+    // Threads that a guard keeps away may be below the array.
+    found.push(Math.max(sum, -1));
   } while (nextThread(thread));
   return found;
 }
@@ -135,6 +149,12 @@ export function perThread(expr: Expr, spot: Spot, shape: BlockShape, bound: Bind
     found.push(value);
   } while (nextThread(thread));
   return found;
+}
+
+/** The value of an expression that is one for all threads of the block; null if it may differ or is not known. */
+export function oneForAll(expr: Expr, spot: Spot, shape: BlockShape, bound: Bindings | null = null): number | null {
+  const verdict = spot.facts.scope(expr);
+  return !verdict.known || verdict.value === 'lane' || verdict.value === 'warp' ? null : evaluate(expr, spot, firstThread(shape, null, bound));
 }
 
 /** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
@@ -157,6 +177,7 @@ function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
       if (expr.base === 'warpSize') return isHip(spot) ? null : 32;
       if (expr.axis === null) return null;
       if (expr.base === 'blockIdx') return thread.block;
+      if (expr.axis !== 'x' && guessed.has(thread.shape)) return null;
       return expr.base === 'threadIdx' ? thread[expr.axis] : expr.base === 'blockDim' ? thread.shape[expr.axis] : null;
     case 'cast': return expr.type.kind === 'int' || expr.type.kind === 'bool' ? fitting(evaluate(expr.operand, spot, thread), expr.type) : null;
     case 'unary': {
@@ -202,6 +223,7 @@ function binary(expr: Expr & { readonly kind: 'binary' }, spot: Spot, thread: Th
   const right = left === null ? null : evaluate(expr.right, spot, thread);
   if (left === null || right === null) return null;
   // An unsigned value below 0 is a large one.
+  if ((left < 0 || right < 0) && COMPARISONS.has(expr.op) && [expr.left, expr.right].some((side) => { const { type } = strip(side); return type.kind !== 'int' ? type.kind !== 'bool' : !type.signed && type.bits >= 32; })) return null;
   if (left < 0 && (expr.op === '/' || expr.op === '%' || expr.op === '>>') && !(expr.type.kind === 'int' && expr.type.signed)) return null;
   switch (expr.op) {
     case '+': return left + right;

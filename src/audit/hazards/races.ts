@@ -8,15 +8,19 @@
  *   w[t] += w[t + 16];                          the write of w[t + 16]'s owner in the next line is not ordered
  *   w[t] += w[t + 8];                           after this read
  *
- * Only pairs of which two threads surely meet are said. Not handled: elements by division or remainder, dynamic shared arrays under two names, atomics.
+ * Other pairs are compared thread by thread in the trace of trace.ts, which unrolls loops: rounds of a tree, what is read behind a loop, a read and a write of one statement by two warps.
+ * Only pairs of which two threads surely meet are said. Not handled: dynamic shared arrays under two names, atomics.
  */
 import type { Partition } from '../../analysis/arrival.js';
 import type { Loop } from '../../analysis/facts.js';
+import type { VariableDecl } from '../../syntax/tree.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, type Form } from './forms.js';
-import { meetingOf, runsInEveryRound, type Meeting } from './meetings.js';
+import { anyShape, isSettled, meetingOf, runsInEveryRound, type Meeting } from './meetings.js';
 import { reason, textOf, type Report } from './report.js';
 import { isHip } from './platform.js';
 import type { Access, Event, Scene } from './scene.js';
+import type { SharedPlace } from './shared-places.js';
+import { intervalsOf, type Touch } from './trace.js';
 
 interface Indexed { readonly access: Access; readonly forms: readonly Form[]; readonly key: string }
 
@@ -28,6 +32,7 @@ export function races(scene: Scene, report: Report): void {
   const intervals = barrierIntervals(scene.events);
   let budget = MAX_PAIRS;
   const said = new Set<string>();
+  const bases = new Set<VariableDecl>();
   for (const interval of intervals) {
     const touched = interval.filter((event): event is Access => event.kind === 'access');
     const written = new Set(touched.filter((access) => access.mode === 'write').map((access) => access.place.base));
@@ -41,53 +46,111 @@ export function races(scene: Scene, report: Report): void {
         const distance = apart(a, b);
         if (distance === null || !meet(a.access, b.access, distance)) continue;
         said.add(`${a.key}${a.access.place.base.name}`);
+        bases.add(a.access.place.base);
         say(a.access, b.access, distance, report);
       }
     }
   }
-  met(intervals, report);
+  met(scene, bases, report);
   around(scene, report);
 }
 
-/** Pairs whose elements are no constant number of threads apart, thread by thread. */
-function met(intervals: readonly (readonly Event[])[], report: Report): void {
+/** Pairs whose elements are no constant number of threads apart, and pairs of different rounds, thread by thread. */
+function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): void {
+  const bases = new Set<VariableDecl>();
+  const read = new Set<VariableDecl>();
+  const isPlain = ({ exact, volatile, pointer }: SharedPlace): boolean => exact && !volatile && !pointer;
+  for (const { mode, place } of scene.accesses) if (mode === 'read' && isPlain(place)) read.add(place.base);
+  for (const { mode, place } of scene.accesses) if (mode === 'write' && isPlain(place) && read.has(place.base) && !before.has(place.base)) bases.add(place.base);
+  const { facts } = scene.kernel;
+  // Where each thread keeps to its own element, no two meet.
+  for (const base of bases) if (everyOwn(scene.accesses.filter((access) => access.place.base === base))) bases.delete(base);
+  if (bases.size === 0) return;
+  const shape = facts.block.value ?? anyShape(facts.block.maxThreads, bases, (length) => facts.constant(length));
   let budget = MAX_MEETINGS;
-  const said = new Set<string>();
-  for (const interval of intervals) {
-    const touched = interval.filter((event): event is Access => event.kind === 'access' && event.mode !== 'atomic' && !event.place.base.dynamicShared);
-    for (const write of touched) {
-      if (write.mode !== 'write') continue;
-      for (const read of touched) {
-        if (read.mode !== 'read' || read.place.base !== write.place.base) continue;
-        const name = `${write.place.base.name} ${write.place.base.span.start}`;
-        if (said.has(name) || --budget < 0) continue;
-        const [a, b] = read.order < write.order ? [read, write] : [write, read];
-        if (sameStatement(a, b) || isSaid(a, b)) continue;
-        const meeting = meetingOf(a, b);
-        if (meeting === null) continue;
-        said.add(name);
-        sayMet(a, b, meeting, report);
+  const said = new Set<VariableDecl>();
+  const asked = new Map<Access, Map<Access, number>>();
+  // Of an array whose warps race, lanes that do are not said as well.
+  const lockstep = new Map<VariableDecl, () => void>();
+  for (const interval of intervalsOf(scene, shape, bases)) {
+    const ofBase = new Map<VariableDecl, Touch[]>();
+    for (const touch of interval) {
+      const { base } = touch.access.place;
+      const list = ofBase.get(base);
+      if (list === undefined) ofBase.set(base, [touch]);
+      else list.push(touch);
+    }
+    for (const [base, touches] of ofBase) {
+      if (!touches.some((touch) => touch.access.mode === 'write')) continue;
+      for (let i = 0; i < touches.length && !said.has(base); i++) {
+        for (let j = i + 1; j < touches.length && !said.has(base); j++) {
+          const a = touches[i];
+          const b = touches[j];
+          if (a === undefined || b === undefined || a.access.mode === b.access.mode) continue;
+          const sameRound = a.bound === b.bound && a.epoch === b.epoch;
+          if (a.access.node === b.access.node && sameRound) continue;
+          let of = asked.get(a.access);
+          if (of === undefined) asked.set(a.access, of = new Map());
+          const times = of.get(b.access) ?? 0;
+          if (times >= MAX_ROUNDS || (times > 0 && isSettled(a.access, shape) && isSettled(b.access, shape)) || --budget < 0) continue;
+          if (sameRound && (isOwn(a.access, b.access) || isSaid(a.access, b.access))) continue;
+          of.set(b.access, times + 1);
+          const meeting = meetingOf(a.access, b.access, a, b, shape);
+          if (meeting === null || (meeting.inWarp && ((sameRound && sameStatement(a.access, b.access)) || a.warpBarriers !== b.warpBarriers))) continue;
+          if (meeting.inWarp) {
+            if (!lockstep.has(base)) lockstep.set(base, () => { sayMet(a, b, meeting, report); });
+            continue;
+          }
+          said.add(base);
+          sayMet(a, b, meeting, report);
+        }
       }
     }
   }
+  for (const [base, say] of lockstep) if (!said.has(base)) say();
 }
 
-/** Pairs looked at thread by thread per kernel. */
-const MAX_MEETINGS = 3000;
+/** Pairs looked at thread by thread per kernel, and rounds of one pair. */
+const MAX_MEETINGS = 200;
+const MAX_ROUNDS = 6;
 
-/** Elements a constant number of threads apart are judged by their distance. */
+/** Elements a constant number of threads apart are judged by their distance, where the same threads come. */
 function isSaid(a: Access, b: Access): boolean {
+  if (partitionsKey(a) !== partitionsKey(b) || sameStatement(a, b)) return false;
   const first = indexed(a)[0];
   const second = indexed(b)[0];
   return first !== undefined && second !== undefined && apart(first, second) !== null;
 }
 
-function sayMet(a: Access, b: Access, meeting: Meeting, report: Report): void {
-  const write = a.mode === 'write' ? a : b;
-  const read = write === a ? b : a;
+function everyOwn(accesses: readonly Access[]): boolean {
+  const [first] = accesses;
+  return first !== undefined && accesses.every((access) => access.mode === 'atomic' || isOwn(first, access));
+}
+
+/** Does each thread touch its own element, the same one in both? */
+function isOwn(a: Access, b: Access): boolean {
+  const first = indexed(a)[0];
+  const second = indexed(b)[0];
+  const { value } = a.spot.facts.block;
+  if (first === undefined || second === undefined || first.forms.length !== second.forms.length || value === null) return false;
+  let own = value.y === 1 && value.z === 1 ? false : null;
+  for (let i = 0; i < first.forms.length; i++) {
+    const x = first.forms[i];
+    const y = second.forms[i];
+    if (x === undefined || y === undefined || !restIsShared(x) || constantOfForm(difference(x, y)) !== 0n) return false;
+    if (own === false && coefficientOf(x, 'x') !== 0n) own = true;
+  }
+  return own === true;
+}
+
+function sayMet(first: Touch, second: Touch, meeting: Meeting, report: Report): void {
+  const [wrote, asked] = first.access.mode === 'write' ? [first, second] : [second, first];
+  const { access: write } = wrote;
+  const { access: read } = asked;
+  const { access: b } = second;
   const because = [
-    reason(write.node, write.spot, `\`${textOf(write.node, write.spot)}\` is written here, by thread ${meeting.writer}`),
-    reason(read.node, read.spot, `\`${textOf(read.node, read.spot)}\`, read here by thread ${meeting.reader}, is the same element; no barrier stands between`),
+    reason(write.node, write.spot, `\`${textOf(write.node, write.spot)}\` is written here, by thread ${meeting.writer}${inRound(wrote, asked)}`),
+    reason(read.node, read.spot, `\`${textOf(read.node, read.spot)}\`, read here by thread ${meeting.reader}${inRound(asked, wrote)}, is the same element; no barrier stands between`),
   ];
   if (meeting.inWarp) {
     report.add(b.node, b.spot, {
@@ -100,6 +163,13 @@ function sayMet(a: Access, b: Access, meeting: Meeting, report: Report): void {
     id: 'shared-race', severity: meeting.sure ? 'error' : 'caution', message: `threads ${meeting.writer} and ${meeting.reader} touch one element of \`${write.place.base.name}\` with no barrier between`, because,
     repair: 'place `__syncthreads();` between the two',
   });
+}
+
+/** The rounds that tell the two apart, in words. */
+function inRound(touch: Touch, other: Touch): string {
+  const own = [...(touch.bound ?? [])].filter(([variable, value]) => other.bound?.get(variable) !== value).map(([variable, value]) => `\`${variable.name}\` = ${value}`);
+  if (own.length > 0) return `, with ${own.join(', ')}`;
+  return touch.epoch !== other.epoch && touch.epoch !== '' ? ', in one round' : '';
 }
 
 /** Runs of events with no barrier, unknown call or mark of a loop between them. */
@@ -120,7 +190,15 @@ function separates(event: Event): boolean {
   return event.kind === 'unknown' || (event.kind === 'collective' && (event.barrier !== null || event.library !== null));
 }
 
-function indexed(access: Access): Indexed[] {
+const indices = new WeakMap<Access, readonly Indexed[]>();
+
+function indexed(access: Access): readonly Indexed[] {
+  let known = indices.get(access);
+  if (known === undefined) indices.set(access, known = indexedOf(access));
+  return known;
+}
+
+function indexedOf(access: Access): readonly Indexed[] {
   if (access.mode === 'atomic' || access.place.base.dynamicShared && access.place.fields !== '') return [];
   const forms = formsOf(access.place);
   if (forms === null || forms.length === 0) return [];

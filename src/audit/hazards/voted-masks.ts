@@ -80,7 +80,7 @@ function narrowed(call: Called, since: readonly Partition[], before: Arrival, vo
   const open = since.filter((partition) => weigh([partition], call.spot, 32) !== null);
   if (open.length === 0) return;
   // `if (m >> lane & 1)` asks the vote itself.
-  if (open.some((partition) => partition.conditions.some((condition) => refs(condition).some((ref) => originOf(ref, where).expr === vote)))) return;
+  if (open.some((partition) => partition.conditions.some((condition) => refsIn(condition).some((ref) => originOf(ref, where).expr === vote)))) return;
   const path = open.flatMap((partition) => conjuncts(partition.decision?.condition ?? predicate, partition.decision?.holds === true, where));
   const voted = conjuncts(predicate, true, where);
   const shared = before.partitions.flatMap((partition) => (partition.facts !== where.facts || partition.decision === null || partition.decision.holds === null ? [] : conjuncts(partition.decision.condition, partition.decision.holds, where)));
@@ -198,8 +198,8 @@ const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!
 
 function compare(a: Expr, b: Expr, spot: Spot): 'same' | 'stale' | 'different' {
   if (textOf(strip(a), spot).split(' ').join('') !== textOf(strip(b), spot).split(' ').join('')) return 'different';
-  const left = refs(a);
-  const right = refs(b);
+  const left = refsIn(a);
+  const right = refsIn(b);
   if (left.length !== right.length) return 'different';
   let stale = false;
   for (let i = 0; i < left.length; i++) {
@@ -228,7 +228,7 @@ function isOwn(expr: Expr): boolean {
   return own;
 }
 
-function refs(expr: Expr): RefExpr[] {
+export function refsIn(expr: Expr): RefExpr[] {
   const found: RefExpr[] = [];
   const visit = (node: Node): void => { if (node.kind === 'ref') found.push(node); forEachChild(node, visit); };
   visit(expr);
