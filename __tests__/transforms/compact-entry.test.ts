@@ -127,3 +127,63 @@ void f(const float *x, float *y, int n) { k<<<(n + 63) / 64, 64>>>(x, y, n); }
     expect(run.last.flatMap((outcome) => outcome.obligations.map(({ id }) => id))).toContain('already-done');
   });
 });
+
+describe('what is not needed', () => {
+  const flag = (front: string): string => `__global__ void k(const float *x, float *y, int *hit, int n, float t) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ${front}
+    if (i < n && x[i] > t) {
+        for (int j = 0; j < 50; ++j)
+            atomicAdd(hit, j);
+    }
+}
+void f(const float *x, float *y, int *hit, int n, float t) { k<<<(n + 63) / 64, 64>>>(x, y, hit, n, t); }
+`;
+
+  test('items that take nothing along need no place in a queue', () => {
+    const after = compacted(flag(''));
+    expect(after).toContain('const unsigned int items = __syncthreads_count(active);');
+    expect(after).not.toMatch(/__shared__|slot|votes|__syncthreads\(\)/);
+    // It is known for what it is.
+    expect(applyAll(compact as Transform, after, { evenIfItLoses: true }).rounds).toBe(0);
+  });
+
+  test('a branch in which a compaction prepares its vote is not compacted', () => {
+    const text = `__global__ void k(const float *x, const int *m, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 1.0f;
+    if (i < n && m[i] > 0) {
+        float v = x[i];
+        for (int j = 0; j < 50; ++j) v = v * 0.5f + sqrtf(fabsf(v) + 1.0f);
+        if (v > 0.25f) {
+            for (int j = 0; j < 50; ++j) v = v * 0.75f + sqrtf(fabsf(v) + 1.0f);
+            y[i] = v;
+        }
+    }
+}
+void f(const float *x, const int *m, float *y, int n) { k<<<(n + 63) / 64, 64>>>(x, m, y, n); }
+`;
+    const { text: after } = applyAll(compact as Transform, text, { evenIfItLoses: true });
+    expect(after).not.toMatch(/queue_(active|live|inside)/);
+  });
+});
+
+describe('the rest behind a region', () => {
+  test('stays where it is: threads that had left leave there', () => {
+    const text = `__global__ void k(const float *x, float *y, int n, float t) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return; // out
+    float a = x[i], b = 0.f;
+    if (a > t)
+        for (int j = 0; j < 50; ++j) b = b * 0.5f + sqrtf(a + b);
+
+    // what comes of it
+    y[i] = a + b;
+}
+void f(const float *x, float *y, int n, float t) { k<<<(n + 63) / 64, 64>>>(x, y, n, t); }
+`;
+    const after = compacted(text);
+    expect(after).toContain('float a, b;');
+    expect(after).toContain('    if (!live) return;\n\n    // what comes of it\n    y[i] = a + b;\n}');
+  });
+});

@@ -69,7 +69,7 @@ const ON_THE_WAY: readonly Fault[] = [
   ['one item too few', 'if (thread < items)', 'if (thread + 1 < items)'],
   ['one item too many', 'if (thread < items)', 'if (thread <= items)'],
   ['result not written back', 'queue_v[thread] = v;', ''],
-  ['the rest runs for those that had returned too', 'if (live) {\n        y[i] = v;', 'if (true) {\n        y[i] = v;'],
+  ['the rest runs for those that had returned too', 'if (!live)\n        return;\n    y[i] = v;', 'y[i] = v;'],
   ['the guard is turned', 'if (i < n) {', 'if (i <= n) {'],
 ];
 

@@ -11,7 +11,7 @@
  * The text of light and heavy parts is copied as it stands, at its new depth.
  */
 import type { Span } from '../../src/source/types.js';
-import type { DeclareStmt, Expr, Stmt } from '../../src/syntax/tree.js';
+import type { DeclareStmt, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 import { behindBrace, lostComments } from '../lib/lost-comments.js';
 import { placeOf } from '../lib/place.js';
 import {
@@ -20,10 +20,11 @@ import {
 import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { isEmpty, partOf, type Frame, type Gate, type Part } from './region.js';
 import { namesOf, type Names } from './block-names.js';
-import { isVisibleBehind, staysInPlace } from './block-rest.js';
-import { queued, type BlockPlan } from './block-shape.js';
+import { isVisibleBehind, restStays, staysInPlace } from './block-rest.js';
+import { hasSlots, queued, type BlockPlan } from './block-shape.js';
 import { linearThread } from './block-thread.js';
 import { conditionText } from './condition-text.js';
+import { declaredAs } from './region-types.js';
 
 export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   const { source } = context.unit;
@@ -33,7 +34,7 @@ export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   if (frame === undefined || firstStmt === undefined || lastStmt === undefined) throw new Error('internal: a region without statements');
   const place = placeOf(context, firstStmt, frame.owner !== null && frame.owner.kind === 'switch');
   // The rest of the kernel stays where it is.
-  const changed = staysInPlace(context, plan) ? plan.region.stmt : lastStmt;
+  const changed = staysInPlace(context, plan) ? plan.region.stmt : restStays(plan) ? frame.list[frame.index] ?? lastStmt : lastStmt;
   const span: Span = { start: place.span.start, end: Math.max(changed === lastStmt ? place.span.end : 0, extentOf(source, changed).end) };
   const draft = new Writer(context, plan, place.indent).text();
   const lost = lostComments(source, span, draft);
@@ -87,17 +88,18 @@ class Writer {
     const lines: string[] = [];
     for (const travel of plan.values.travels) {
       const queue = names.queues.get(travel.decl.name);
-      if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${this.declared(travel.type, queue)}[${this.capacity}];`);
+      if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${declaredAs(travel.type, queue)}[${this.capacity}];`);
     }
     for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${this.capacity}];`);
-    lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
+    if (hasSlots(plan)) lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
     lines.push(`${indent}const unsigned int ${names.thread} = ${linearThread(this.context.facts.block)};`);
-    for (const { stmt, types } of plan.hoisted) for (const variable of stmt.variables) lines.push(`${indent}${this.declared(types.get(variable) ?? '', variable.name)};`);
+    for (const { stmt, types } of plan.hoisted) {
+      const [first = ''] = types.values();
+      const alike = !first.endsWith('*') && [...types.values()].every((type) => type === first);
+      if (alike) lines.push(`${indent}${first} ${stmt.variables.map(({ name }) => name).join(', ')};`);
+      else for (const variable of stmt.variables) lines.push(`${indent}${declaredAs(types.get(variable) ?? '', variable.name)};`);
+    }
     return lines;
-  }
-
-  private declared(type: string, name: string): string {
-    return type.endsWith('*') ? `${type}${name}` : `${type} ${name}`;
   }
 
   // ------------------------------------------------------------------------------------------------------- the light part
@@ -206,6 +208,7 @@ class Writer {
   private pass(): string[] {
     const { indent, names, plan } = this;
     const { unit } = this.style;
+    if (!hasSlots(plan)) return [`${indent}// The first threads of the block do what the active ones would have done.`, `${indent}const unsigned int ${names.items} = __syncthreads_count(${names.active});`];
     const lines = [
       `${indent}// Number the active threads of the block: those of earlier warps first, then lower lanes.`,
       `${indent}const unsigned int ${names.votes} = __ballot_sync(0xffffffffu, ${names.active});`,
@@ -250,20 +253,18 @@ class Writer {
     const { indent, names, plan, style } = this;
     const deeper = indent + style.unit;
     const test = `${names.thread} < ${names.items}`;
-    if (staysInPlace(this.context, plan)) return [...this.leave(), ...this.taken(indent, true)];
+    if (staysInPlace(this.context, plan)) return [this.leaveWith(`${names.thread} >= ${names.items}`, plan.region.stmt), ...this.taken(indent, true)];
     const coordinates = plan.values.coordinates.map((node): Replacement => ({ span: node.span, text: names.owners.get(node.axis ?? 'x') ?? '' }));
     const lines = [...this.taken(deeper, false), this.partText(plan.region.heavy, deeper, plan.region.heavy.block === null ? undefined : plan.region.jump ?? undefined, coordinates)];
     for (const travel of plan.values.travels) if (travel.result) lines.push(`${deeper}${names.queues.get(travel.decl.name) ?? ''}[${names.thread}] = ${travel.decl.name};`);
     return [indent + blockText(style, indent, this.head(test), lines.filter((line) => line !== '').join('\n'))];
   }
 
-  /** `if (thread >= items) return;`, as the guard in front of the rest is written. */
-  private leave(): string[] {
-    const { indent, names, plan, source } = this;
-    const { stmt, light } = plan.region;
-    const test = `${names.thread} >= ${names.items}`;
-    if (light !== null || commentsIn(source, stmt.span).length > 0) return [this.under(test, ['return;'])];
-    return [indent + copyText(source, stmt.span, { from: indentAt(source, stmt.span.start), to: indent }, [{ span: stmt.condition.span, text: test }])];
+  /** `if (c) return;`, as a guard of the source is written that does nothing else. */
+  private leaveWith(test: string, like: IfStmt | null): string {
+    const { indent, source } = this;
+    if (like === null || commentsIn(source, like.span).length > 0 || partOf(like.then).stmts.length !== 1) return this.under(test, ['return;']);
+    return indent + copyText(source, like.span, { from: indentAt(source, like.span.start), to: indent }, [{ span: like.condition.span, text: test }]);
   }
 
   /** What an item needs, taken from the queue: into variables of its own, or, where the rest of the kernel is the item, into those that are there. */
@@ -272,7 +273,7 @@ class Writer {
     const lines = [...names.owners].map(([axis, owner]) => `${to}const unsigned int ${owner} = ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.thread}];`);
     for (const { decl, type, how, value, declaration } of plan.values.travels) {
       const there = inPlace && isVisibleBehind(plan, decl);
-      const variable = there ? decl.name : this.declared(type, decl.name);
+      const variable = there ? decl.name : declaredAs(type, decl.name);
       if (how === 'carry') lines.push(`${to}${variable} = ${names.queues.get(decl.name) ?? ''}[${names.thread}];`);
       else if (how === 'declare') lines.push(...(there ? [] : [`${to}${variable};`]));
       else if (declaration !== null && !there) lines.push(to + this.copy(extentOf(this.source, declaration), to, []));
@@ -285,9 +286,7 @@ class Writer {
     const { indent, names, plan } = this;
     const results = plan.values.travels.filter((travel) => travel.result);
     if (results.length === 0 && !plan.barrierAfter) return [];
-    const barrier = `${indent}__syncthreads();`;
-    if (results.length === 0) return [barrier];
-    return [barrier, this.under(names.active, results.map((travel) => `${travel.decl.name} = ${names.queues.get(travel.decl.name) ?? ''}[${names.slot}];`))];
+    return results.length === 0 ? [`${indent}__syncthreads();`] : [`${indent}__syncthreads();`, this.under(names.active, results.map((travel) => `${travel.decl.name} = ${names.queues.get(travel.decl.name) ?? ''}[${names.slot}];`))];
   }
 
   /** What the lists behind the region still hold, each for the threads that had come there. */
@@ -298,6 +297,7 @@ class Writer {
       const flag = names.flags.get(i);
       const frame = plan.region.frames[i];
       if (flag === undefined || frame === undefined) continue;
+      if (i === plan.base && restStays(plan)) { pieces.push(this.leaveWith(`!${flag}`, plan.gates.find((gate) => gate.kind === 'exit' && gate.frame === i)?.stmt ?? null)); continue; }
       const lines: string[] = [];
       for (let at = frame.index + 1; at < frame.list.length; at++) lines.push(...this.leading(frame, at, indent + style.unit), ...this.statement(frame, at, indent + style.unit, true));
       pieces.push(indent + chainText(style, indent, [{ head: this.head(flag), lines: atTheTop(lines.join('\n')) }]));

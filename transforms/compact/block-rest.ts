@@ -11,6 +11,12 @@ import type { Variable } from '../../src/analysis/facts.js';
 import type { TransformContext } from '../lib/types.js';
 import type { BlockPlan } from './block-shape.js';
 
+/** True if what follows the region in the kernel stays where it is: threads that had left before the region leave there again. */
+export function restStays({ region, base, flagged, loops }: BlockPlan): boolean {
+  const frame = region.frames[base];
+  return frame !== undefined && frame.owner === null && flagged.has(base) && !loops;
+}
+
 /** True if the heavy part need not be moved into braces. */
 export function staysInPlace({ facts }: TransformContext, plan: BlockPlan): boolean {
   const { region, base, flagged, values } = plan;

@@ -196,8 +196,14 @@ function clashes(context: TransformContext, variable: VariableDecl): boolean {
   return found;
 }
 
+/** An item has a place in a queue: something goes to it, or comes back from it. Else only their number counts. */
+export function hasSlots({ values }: BlockPlan): boolean {
+  return values.coordinates.length > 0 || values.travels.some(queued);
+}
+
 /** Bytes of shared memory that the queue and the counts of the warps take. */
 export function sharedBytes(plan: BlockPlan): number {
+  if (!hasSlots(plan)) return 0;
   const warps = Math.ceil(plan.capacity / 32);
   const axes = new Set(plan.values.coordinates.map((node) => node.axis)).size;
   return plan.values.travels.filter(queued).reduce((sum, travel) => sum + travel.size * plan.capacity, 0) + axes * 4 * plan.capacity + warps * 4;

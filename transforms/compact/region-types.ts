@@ -110,3 +110,8 @@ function plainName(type: Type): string | null {
   }
   return null;
 }
+
+/** `float v`, `const float *p`: the declaration of a variable of a spelled type. */
+export function declaredAs(type: string, name: string): string {
+  return type.endsWith('*') ? `${type}${name}` : `${type} ${name}`;
+}

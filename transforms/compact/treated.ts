@@ -4,7 +4,7 @@
  * branches inside of an item is part of it; so no variant looks there again, whether it would pay or not.
  */
 import { walk } from '../../src/analysis/children.js';
-import { strip, type Expr } from '../../src/syntax/tree.js';
+import { strip, type Decl, type Expr, type Stmt } from '../../src/syntax/tree.js';
 import { lineOf, refuted } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { isEarlyExit, type Region } from './region.js';
@@ -13,25 +13,48 @@ import { isEarlyExit, type Region } from './region.js';
 export function treatedBefore(context: TransformContext, region: Region): Obligation | null {
   const tests = [region.stmt, ...region.frames.flatMap((frame) => (frame.owner !== null && frame.owner.kind === 'if' ? [frame.owner] : []))];
   const exits = region.frames.flatMap((frame) => frame.list.slice(0, frame.index).filter(isEarlyExit));
-  const voted = votedOn(context, region.predicate);
+  const votes = votesIn(context);
+  const voted = votedOn(votes, region.predicate);
   if (voted !== null) return refuted('already-done', lineOf(context, voted), 'the block has numbered the lanes for which it holds: they were compacted before');
+  const prepared = preparedIn(votes, region.stmt);
+  if (prepared !== null) return refuted('already-done', lineOf(context, prepared), 'it finds out which lanes the block numbers behind it: what they do was compacted before');
   const hit = tests.find((test) => isItemTest(context, test.condition, '<')) ?? exits.find((exit) => isItemTest(context, exit.condition, '>='));
   if (hit === undefined) return null;
   return refuted('already-done', lineOf(context, hit), 'the threads that come here are items of a queue, a row without gaps: it was compacted before');
 }
 
+/** Votes of the block on a flag, by the flag. */
+function votesIn({ facts }: TransformContext): ReadonlyMap<Decl, Expr> {
+  const votes = new Map<Decl, Expr>();
+  const { body } = facts.function;
+  if (body === null) return votes;
+  walk(body, (node) => {
+    if (node.kind !== 'call' || node.callee.kind !== 'builtin') return;
+    const at = node.callee.name === '__ballot_sync' ? 1 : node.callee.name === '__syncthreads_count' ? 0 : null;
+    const argument = at === null ? undefined : node.arguments[at];
+    const flag = argument === undefined ? null : strip(argument);
+    // The number of items is kept in a variable of its own.
+    if (at === 0 && facts.parent(node)?.kind !== 'declare') return;
+    if (flag?.kind === 'ref' && flag.decl?.kind === 'variable' && flag.decl.type.kind === 'bool') votes.set(flag.decl, node);
+  });
+  return votes;
+}
+
 /** The vote whose argument the predicate is, or its negation. */
-function votedOn(context: TransformContext, predicate: Expr): Expr | null {
+function votedOn(votes: ReadonlyMap<Decl, Expr>, predicate: Expr): Expr | null {
   let test = strip(predicate);
   while (test.kind === 'unary' && test.op === '!') test = strip(test.operand);
-  const { body } = context.facts.function;
-  if (test.kind !== 'ref' || test.decl === null || body === null) return null;
-  const { decl } = test;
+  return test.kind === 'ref' && test.decl !== null ? votes.get(test.decl) ?? null : null;
+}
+
+/** A vote behind the statement, on a flag that is set in it. */
+function preparedIn(votes: ReadonlyMap<Decl, Expr>, stmt: Stmt): Expr | null {
   let found: Expr | null = null;
-  walk(body, (node) => {
-    if (node.kind !== 'call' || node.callee.kind !== 'builtin' || node.callee.name !== '__ballot_sync') return found === null;
-    const argument = node.arguments[1] === undefined ? null : strip(node.arguments[1]);
-    if (argument !== null && argument.kind === 'ref' && argument.decl === decl) found = node;
+  walk(stmt, (node) => {
+    if (node.kind !== 'assign' || found !== null) return found === null;
+    const target = strip(node.target);
+    const vote = target.kind === 'ref' && target.decl !== null ? votes.get(target.decl) : undefined;
+    if (vote !== undefined && vote.span.start >= stmt.span.end) found = vote;
     return found === null;
   });
   return found;
