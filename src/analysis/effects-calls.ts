@@ -92,7 +92,7 @@ export abstract class CallEffects extends EffectTables {
     this.unseen(range);
   }
 
-  private unseen(object: Expr): void {
+  protected unseen(object: Expr): void {
     this.unknownCalls.add(object);
     if (this.isLvalue(object)) this.access(object, 'both');
     this.writeUnknown();

@@ -18,6 +18,7 @@ import type { Effects } from './facts.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { callsIterators, isUndeclared } from './implicit-calls.js';
 import { UNKNOWN_PLACE } from './places.js';
+import { isDependent, judge } from './template-types.js';
 
 const memo = new WeakMap<Node, Effects>();
 
@@ -150,6 +151,7 @@ class Collector extends CallEffects {
 
   expression(node: Expr, mode: Mode): void {
     if (node.type.kind === 'record' || isUndeclared(node.type)) this.conversion(node);
+    else if (isDependent(node.type)) this.dependent(node);
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'this': case 'sizeof': return;
       case 'ref': this.reference(node, mode); return;
@@ -203,6 +205,12 @@ class Collector extends CallEffects {
       case 'opaque': this.opaque.add(node); this.writeUnknown(); return;
       default: unreachable(node);
     }
+  }
+
+  /** An operand of which an instance may be a class with operators, or volatile: what is done with it may do anything. */
+  private dependent(node: Expr): void {
+    const { function: fn, program } = this.context;
+    if (fn !== null && fn !== undefined && program !== undefined && judge(node.type, fn, program).foreign !== null) this.unseen(node);
   }
 
   private castMode(node: CastExpr, mode: Mode): Mode {

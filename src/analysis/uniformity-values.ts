@@ -13,13 +13,16 @@ import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './unif
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
+import { isDependent, judge } from './template-types.js';
 import { warpRule } from './warp-rules.js';
 import type { Expr, RefExpr } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
   const taint = contentsOf(expr, state);
-  return expr.type.kind === 'record' ? taint | conversionTaint(expr, taint, state) : taint;
+  if (expr.type.kind === 'record') return taint | conversionTaint(expr, taint, state);
+  // A class may stand for the type: what it is converted or compared to is its operators' to say.
+  return isDependent(expr.type) && judge(expr.type, state.function, state.env.program).foreign !== null ? taint | UNKNOWN : taint;
 }
 
 function contentsOf(expr: Expr, state: Uniformity): number {

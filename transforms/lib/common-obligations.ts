@@ -4,6 +4,7 @@
  */
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { undeclaredIn } from '../../src/analysis/implicit-calls.js';
+import { templateOperands } from '../../src/analysis/template-types.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { closuresIn, doubledByInstance } from './closure-instances.js';
@@ -110,13 +111,27 @@ export function constantsOpen(stated: readonly string[], line: number): Obligati
   return assumed('constants-open', 'positive-constants', line, `the text holds for other values of the constants in it, if ${stated.join(' and ')}`);
 }
 
-/** Operators of a type that nothing declares are taken for those of numbers; null if the function has none. */
+/**
+ * Operators of a type that nothing declares, or of a template's type of which not all instances are known, are taken for those of numbers; those of a class
+ * that is an instance, and reads of what an instance makes volatile, may do anything. Null if the function has none of these.
+ */
 export function typesDeclared(context: TransformContext): Obligation | null {
-  const { function: fn } = context.facts;
-  const names = [...undeclaredIn(fn)].sort();
-  if (names.length === 0) return null;
-  const shown = `${names.slice(0, 4).join(', ')}${names.length > 4 ? ' …' : ''}`;
-  return assumed('types-known', 'arithmetic-types', lineOf(context, fn), names.length === 1 ? `type ${shown} is not declared in any loaded file; taken for arithmetic` : `types ${shown} are not declared in any loaded file; taken for arithmetic`);
+  const { function: fn, program } = context.facts;
+  const id = 'types-known';
+  const { foreign, open } = templateOperands(fn, program);
+  if (foreign !== null) {
+    const where = foreign.within === fn ? foreign.node : fn;
+    const of = foreign.within === fn ? `\`${excerpt(context.unit.source, foreign.node)}\` has the type of a template parameter; ` : `in ${foreign.within.name}: `;
+    return refuted(id, lineOf(context, where), `${of}${foreign.why}`, 'give the kernel a specialisation for that type');
+  }
+  const undeclared = [...undeclaredIn(fn)].sort();
+  const dependent = [...open].sort();
+  if (undeclared.length === 0 && dependent.length === 0) return null;
+  const listed = (names: readonly string[]): string => `${names.slice(0, 4).join(', ')}${names.length > 4 ? ' …' : ''}`;
+  const parts: string[] = [];
+  if (undeclared.length > 0) parts.push(undeclared.length === 1 ? `type ${listed(undeclared)} is not declared in any loaded file; taken for arithmetic` : `types ${listed(undeclared)} are not declared in any loaded file; taken for arithmetic`);
+  if (dependent.length > 0) parts.push(`not all instances of ${listed(dependent)} are known; taken for arithmetic, and not volatile`);
+  return assumed(id, 'arithmetic-types', lineOf(context, fn), parts.join('; '));
 }
 
 /** New names are used nowhere in the file. */
