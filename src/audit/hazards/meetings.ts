@@ -39,7 +39,7 @@ export function meetingOf(a: Access, b: Access, inA: Round = ANY, inB: Round = A
   const [write, read, inWrite, inRead] = a.mode === 'write' ? [a, b, inA, inB] : [b, a, inB, inA];
   if (write.mode !== 'write' || read.mode !== 'read' || write.place.volatile || read.place.volatile || !write.place.exact || !read.place.exact) return null;
   if (write.place.dims.length !== read.place.dims.length || write.place.fields !== read.place.fields || write.place.pointer || read.place.pointer) return null;
-  const stand = standTogether(a, b);
+  const stand = conditionBetween(a, b);
   if (stand === 'exclusive') return null;
   const known = shapeFor(write, read);
   const shape = known ?? guess;
@@ -295,7 +295,7 @@ type Arms = 'together' | 'doubtful' | 'exclusive';
 
 const arms = new WeakMap<Access, WeakMap<Access, Arms>>();
 
-function standTogether(a: Access, b: Access): Arms {
+export function conditionBetween(a: Access, b: Access): Arms {
   let of = arms.get(a);
   if (of === undefined) arms.set(a, of = new WeakMap());
   let found = of.get(b);

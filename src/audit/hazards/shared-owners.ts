@@ -18,6 +18,7 @@ import type { Decl, VariableDecl } from '../../syntax/tree.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, surelyAtLeast, type Form } from './forms.js';
 import { edgeOf, spotOf, type Edge } from './guards.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
+import { sharedCounters } from './shared-counters.js';
 import type { Access, Scene, Spot } from './scene.js';
 
 export function sharedOwners(scene: Scene, report: Report): void {
@@ -28,6 +29,8 @@ export function sharedOwners(scene: Scene, report: Report): void {
     if (list === undefined) byBase.set(access.place.base, [access]);
     else list.push(access);
   }
+  if (byBase.size === 0) return;
+  sharedCounters(scene, byBase, (base) => !scene.escaped.has(base) && isClear(base, scene), report);
   for (const [base, accesses] of byBase) {
     if (scene.escaped.has(base)) continue;
     const writes = accesses.filter((access) => access.mode !== 'read');
@@ -42,12 +45,16 @@ export function sharedOwners(scene: Scene, report: Report): void {
 function neverWritten(base: VariableDecl, reads: readonly Access[], scene: Scene, report: Report): void {
   const first = reads[0];
   // Dynamic shared arrays are one memory under many names; static data of a class or another unit may be written elsewhere.
-  if (first === undefined || base.dynamicShared || base.storage === 'extern' || base.init !== null || scene.events.some((event) => event.kind === 'unknown')) return;
-  if (constructed(base) || mentionedElsewhere(base, scene)) return;
+  if (first === undefined || !isClear(base, scene)) return;
   report.add(first.node, first.spot, {
     id: 'shared-uninitialised', severity: 'error', message: `\`${base.name}\` is read and nothing writes it`, because: [reason(first.node, first.spot, `\`${textOf(first.node, first.spot)}\` is read here`)],
     repair: 'write every element that is read, and place a barrier between',
   });
+}
+
+/** Is all that touches the array in sight? */
+function isClear(base: VariableDecl, scene: Scene): boolean {
+  return !base.dynamicShared && base.storage !== 'extern' && base.init === null && !scene.events.some((event) => event.kind === 'unknown') && !constructed(base) && !mentionedElsewhere(base, scene);
 }
 
 function constructed(base: VariableDecl): boolean {
