@@ -130,6 +130,11 @@ describe('names of the two kernels', () => {
     expect(named(condition, parameters, passed)).toEqual(expected);
   });
 
+  test('a number is called after what it was made of, or by its own name', () => {
+    expect(named('', ', int mode', ', m', '    int fast = mode == 2;\n    if (fast) x[blockIdx.x] = 1.f; else x[blockIdx.x] = 2.f;')).toEqual(['k_mode_2', 'k_mode_not_2']);
+    expect(named('', '', '', '    int even = !(n & n - 1);\n    if (even) x[blockIdx.x] = 1.f; else x[blockIdx.x] = 2.f;')).toEqual(['k_even', 'k_not_even']);
+  });
+
   test('a chain goes on from the kernel that it began with', () => {
     const chain = (tests: readonly string[]): readonly string[] => named('', ', int mode', ', m', `    ${tests.map((test, i) => `if (mode == ${test}) x[blockIdx.x] = ${i};`).join(' else ')} else x[blockIdx.x] = -1;`);
     expect(chain(['0', '1', '2'])).toEqual(['k_mode_0', 'k_mode_1', 'k_mode_2', 'k_mode_not_0_or_1_or_2']);

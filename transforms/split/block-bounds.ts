@@ -249,9 +249,10 @@ class AxisWriter {
       else if (constant < 0n) text = `(long long)(${name} > ${-constant} ? ${name} - ${-constant} : 0)`;
       else text = `(long long)(${name} < ${FAR} ? ${name} + ${constant} : ${FAR})`;
     }
-    const sum = `${text}${sizes}`;
+    // A number alone is divided as it is: what it is divided by is not negative.
+    const sum = `${text}${sizes}`.replace(/^\(long long\)(\d{1,9})$/, '$1');
     if (per === '1') return sum;
-    return `${/^(\(long long\))?(\w+(\.\w+)?|\([^()]*\))$/.test(sum) ? sum : `(${sum})`} / ${per}`;
+    return `${/^(\(long long\))?(\(unsigned\))?(\w+(\.\w+)?|\([^()]*\))$/.test(sum) ? sum : `(${sum})`} / ${per}`;
   }
 
   /** What `blockIdx` is multiplied with. */

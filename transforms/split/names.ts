@@ -171,7 +171,8 @@ function pointerWords(name: string): Words {
 function flagWords(facts: FunctionFacts, e: Expr, depth: number): Words {
   if (e.kind === 'ref' && e.decl?.kind === 'variable' && e.type.kind !== 'bool' && depth < 4) {
     const value = soleValue(facts, e.decl);
-    if (value !== null) return wordsOf(facts, value, depth + 1);
+    const words = value === null ? NOTHING : wordsOf(facts, value, depth + 1);
+    if (words.telling > 0) return words;
   }
   const name = nameOf(e);
   if (name === null) return NOTHING;
