@@ -207,6 +207,65 @@ test('a window whose test can never hold is not versioned', () => {
   expect(text).not.toContain('else');
 });
 
+test.each([
+  ['g += (a[k] > s || (a[k] == s && i < n));', 'g += (a[k] > s || a[k] == s);'],
+  ['g += (a[k] > s || ( i < n && a[k] == s ));', 'g += (a[k] > s || a[k] == s);'],
+  ['g += a[k] > s or(i < n and a[k] == s);', 'g += a[k] > s or(a[k] == s);'],
+  ['g += a[k] > s && (i >= n || a[k] == s || g < 3);', 'g += a[k] > s && (a[k] == s || g < 3);'],
+  ['if ((!valid) && (i < n)) s += a[k] * 3.f;', 'if (!valid) s += a[k] * 3.f;'],
+  ['if (not valid or (i < n)) s += a[k] * 3.f;', 'peeled:        s += a[k] * 3.f;'],
+  ['bool b = ((i < n) && (a[k] < 2.f)) || valid; s += b;', 'bool b = a[k] < 2.f || valid; s += b;'],
+  ['bool b = !((i < n) && valid); s += b;', 'bool b = !valid; s += b;'],
+])('parentheses of %s', (line, peeled) => {
+  const code = `__global__ void k(float *o, float *a, int n, bool valid) {\n    float s = 0.f;\n    int g = 0;\n    for (int k = 0; k < n; k += 32) {\n        int i = k + threadIdx.x;\n        s *= 0.5f;\n        ${line}\n    }\n    o[threadIdx.x] = s + g;\n}\n`;
+  const text = applyAll(peel, code, { evenIfItLoses: true }).text;
+  expect(text.split('\n').map((one) => `peeled:${one}`).join('\n')).toContain(peeled);
+});
+
+describe('a copy that would hardly ever run is not written', () => {
+  const reasons = (code: string): string => outcomesOf(peel, load(code)).map((outcome) => `${outcome.status}: ${outcome.estimate?.reason ?? ''}`).join('; ');
+
+  test('what stands in an arm that another guard takes out is not asked', () => {
+    const code = `__global__ void k(float *o, const float *a, int n, int r) {
+    for (int i = 0; i < n + r; i++) {
+        if (i < r) o[i] = a[0];
+        else if (i > n + r / 2) o[i] = a[n - 1];
+        else o[i] = sqrtf(a[i - r]);
+    }
+}
+`;
+    const run = applyAll(peel, code, { evenIfItLoses: true });
+    expect(run.text).toContain('i < r');
+    expect(run.text).not.toMatch(/min\(|long long/);
+  });
+
+  test('not for a loop of one iteration', () => {
+    const code = '__global__ void k(float *o, const float *a, int n) {\n    for (int i = 0; i < n - 1; i++) {\n        if (i < 1 && n - i < 3) o[i] = a[i]; else o[i] = sqrtf(a[i]) + sinf(a[i + 1]);\n    }\n}\n';
+    expect(applyAll(peel, code, { evenIfItLoses: true }).text).not.toContain('n < 4');
+    expect(applyAll(peel, code, { evenIfItLoses: true }).text).not.toContain('n <= 2');
+  });
+
+  test('not for a window that no block has inside', () => {
+    const code = `__global__ void k(float *o, const float *a, int n, int w) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int first = blockIdx.x * blockDim.x;
+    float s = 0.f;
+    for (int j = 0; j < w; ++j) {
+        int g = i - w / 2 + j;
+        if (g >= first && g < n) s += a[g] * sqrtf(a[g]);
+    }
+    o[i] = s;
+}
+`;
+    expect(reasons(code)).toMatch(/skipped: .*below one/);
+  });
+
+  test('not for a counter that must pass all threads of the block first', () => {
+    const code = '__global__ void k(float *o, int n) {\n    extern __shared__ float s[];\n    for (int i = 0; i < n; ++i) {\n        if (threadIdx.x > i) s[threadIdx.x] += s[i] * 2.f;\n        __syncthreads();\n    }\n    o[threadIdx.x] = s[threadIdx.x];\n}\n';
+    expect(reasons(code)).toMatch(/skipped: .*number of threads of a block/);
+  });
+});
+
 describe('arms that lose their test join the block around them', () => {
   const loop = (arm: string, behind: string): string => `__global__ void k(float *o, const float *a, int n) {
     float s = 0.f;

@@ -5,19 +5,25 @@
  */
 import { atLeast } from '../../src/analysis/facts.js';
 import type { ConditionalExpr } from '../../src/syntax/tree.js';
-import { add, interval } from '../lib/guards/polynomial.js';
+import { add, interval, isConstant } from '../lib/guards/polynomial.js';
 import { statedShare } from '../lib/stated-share.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { doesNothing } from './run-body.js';
 import type { FoldPlan } from './fold.js';
+import type { RangePlan, Run } from './range.js';
 import { asksToUnroll, indexesOwnArray, isUnrolled } from './unrolled.js';
 import type { VersionPlan } from './version.js';
+import { beginsPastBlock, needsEmptySize } from './hardly-ever.js';
 import { stepsOver, type PeelPlan } from './write.js';
 
 /** Counter, test and jump of a loop, per iteration. */
 const LOOP_HEAD = 3;
 /** Branch on a guard, with the bookkeeping where lanes may part. */
 const BRANCH = 2;
+/** A second comparison in the head of a loop, and its part of the branch. */
+const ADDED_TEST = 2;
+/** Speed-ups below this show in no launch. */
+const SEEN = 1.01;
 /** Lines of copies up to which the instruction cache is no matter. */
 const MANY_LINES = 400;
 /** The same where no warp diverges and only the test itself is saved. */
@@ -34,7 +40,7 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const [guard] = plan.guards;
   const inside = guard === undefined ? null : statedShare(context, guard.owner.node) ?? statedShare(context, guard.comparison);
   const all = plan.guards.reduce((sum, one) => sum + roundsOf(context, plan, one.comparison) * facts.cost(one.comparison).instructions, 0) + BRANCH * owners.size;
-  const saved = all * (inside?.share ?? 1);
+  const saved = Math.max(0, all * (inside?.share ?? 1) - addedTest(plan));
   const perIteration = cost.instructions + LOOP_HEAD;
   const before = Math.max(1, Math.round(perIteration * trips));
   const after = Math.max(1, Math.round((perIteration - Math.min(saved, perIteration - 1)) * trips) + plan.guards.length * 4);
@@ -56,6 +62,9 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   }
   if (after >= before) return { ...nothing, reason: `the loop has so few iterations (about ${trips}) that the tests in front of it cost what they save` };
   if (plan.kind === 'version' && isPoint(plan)) return { ...nothing, reason: 'the copy without guards would run for one value only: the edges lie as far apart as the loop is long' };
+  if (plan.kind === 'version' && needsEmptySize(facts, plan)) return { ...nothing, reason: 'the copy without guards would run only where what the loop counts to is below one' };
+  // Where the block meets in every iteration there are about as many as there are threads.
+  if (plan.kind === 'range' && barriers && beginsPastBlock(plan)) return { ...nothing, reason: 'the test is decided only once the counter is past the number of threads of a block, which few such loops reach' };
   const copies = plan.kind === 'range' ? plan.runs.length : 2;
   const lines = (unit.source.line(loop.span.end) - unit.source.line(loop.span.start) + 1) * copies;
   if (lines > MANY_LINES) return { ...base, low: 0.97, pays: false, reason: `the copies are ${lines} lines long; one guard less does not make up for them` };
@@ -74,12 +83,34 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   if (agreed < 1 && (lines > UNIFORM_LINES || share < 0.02)) {
     return { ...base, speedup: 1, low: 0.99, pays: false, reason: 'all threads agree on the test, so that no warp diverges, and next to the body its instructions do not show' };
   }
+  if (agreed < 1 && addedTest(plan) > 0 && speedup < SEEN && !shrinks(plan)) {
+    return { ...base, speedup: 1, low: 0.99, pays: false, reason: 'all threads agree on the test, so that no warp diverges, and each iteration of a run tests its own end instead' };
+  }
   const reason = agreed < 1
     ? 'all threads agree on the test, so that no warp diverges; its instructions leave the loop'
     : barriers
     ? 'the guards leave the hot loop; a loop with barriers gains little by it'
     : 'the guards leave the hot loop; it gains as far as it is limited by instructions';
   return { ...base, pays: true, reason };
+}
+
+/** What the hot run tests besides the loop's own test, once an iteration. */
+function addedTest(plan: RangePlan | VersionPlan): number {
+  if (plan.kind === 'version') return 0;
+  const most = Math.max(...plan.runs.map((run) => run.decisions.size));
+  const decided = plan.runs.filter((run) => run.decisions.size === most);
+  // Runs up to a constant are short: the first iteration.
+  const hot = decided.find((run) => !isShort(run)) ?? decided[0];
+  return hot !== undefined && hot.test !== null && hot.keepsLoopTest ? ADDED_TEST : 0;
+}
+
+function isShort({ test }: Run): boolean {
+  return test !== null && test.side === '<' && test.changes.every(({ level, divisor }) => isConstant(level) && isConstant(divisor));
+}
+
+/** One run is left: a guard that holds to the end, or from the start, and nothing behind it. */
+function shrinks(plan: RangePlan | VersionPlan): boolean {
+  return plan.kind === 'range' && plan.runs.length === 1;
 }
 
 /** The loop's own test goes, or the iterations past the guard's edge do. Nothing is written twice, so that it need not gain much. */

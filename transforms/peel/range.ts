@@ -12,7 +12,7 @@ import type { Change } from '../lib/guards/bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
 import { seesHeadValue, type Counter } from './counters.js';
 import { entryFacts, symbolOf } from './head-facts.js';
-import { breaksAtOnce, diesWithLoop, doesNothing } from './run-body.js';
+import { breaksAtOnce, diesWithLoop, doesNothing, isReached } from './run-body.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
@@ -203,7 +203,8 @@ function runsOf(setting: Setting, usable: readonly GuardClaims[]): RangePlan | P
     } else choices.push(choice);
   }
   if (choices.length === 0) return refuse(wraps);
-  return decided(setting, choices);
+  // What stands in an arm that another choice takes out is not asked.
+  return decided(setting, choices.filter((choice) => isReached(setting.context.facts, loop, choice.item.guard.comparison, decisionsOf(choices.filter((other) => other !== choice)))));
 }
 
 function chooseSide({ context }: Setting, item: GuardClaims, all: readonly GuardClaims[]): Choice {
@@ -245,6 +246,10 @@ function settle({ sym, known }: Setting, claims: readonly Claim[]): { readonly d
   return { demands, assumed };
 }
 
+function decisionsOf(choices: readonly Choice[]): Decisions {
+  return new Map<Expr, boolean>(choices.map(({ item, claim }) => [item.guard.comparison, claim.value]));
+}
+
 /** One decided run; guarded runs before and behind it as they are needed. */
 function decided(setting: Setting, choices: readonly Choice[]): RangePlan | PeelProblem {
   const { loop, counter, sym, known } = setting;
@@ -260,7 +265,7 @@ function decided(setting: Setting, choices: readonly Choice[]): RangePlan | Peel
   if (late.length > 0 && !(counter.monotone && counter.direction !== 0)) {
     return { kind: 'problem', loop, guard: lead.item.guard, id: 'induction-simple', text: `${counter.variable.name} may move both ways or wrap around` };
   }
-  const decisions = new Map<Expr, boolean>(choices.map(({ item, claim }) => [item.guard.comparison, claim.value]));
+  const decisions = decisionsOf(choices);
   const none: Decisions = new Map();
   const runs: Run[] = [];
   // The run in front goes on while any of the late claims does not hold yet: each must stand for the loop's test.

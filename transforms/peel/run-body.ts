@@ -2,8 +2,9 @@
  * What is left of a loop's body in a run, and of the loop when it is over: whether a run does anything at all, and whether anybody would see that it
  * is missing.
  */
+import { isStmt, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { DeclareStmt, Stmt, Type } from '../../src/syntax/tree.js';
+import type { DeclareStmt, Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { valueOf, type Decisions } from '../lib/guards/simplify.js';
 import { variableOf } from '../lib/loops.js';
@@ -56,6 +57,16 @@ function isPureDeclaration(facts: FunctionFacts, { variables, types }: DeclareSt
 }
 
 const PLAIN: ReadonlySet<Type['kind']> = new Set(['bool', 'int', 'float', 'pointer', 'enum']);
+
+/** No comparison that is decided takes out the arm of an `if` that the expression stands in. */
+export function isReached(facts: FunctionFacts, loop: PeelableLoop, expr: Expr, decisions: Decisions): boolean {
+  let at: Node = expr;
+  for (let parent = facts.parent(at); parent !== null && at !== loop; at = parent, parent = facts.parent(at)) {
+    if (!isStmt(parent) || parent.kind !== 'if' || at === parent.condition) continue;
+    if (valueOf(facts, parent.condition, decisions) === (at === parent.else)) return false;
+  }
+  return true;
+}
 
 /** A run with these decisions is left by a break before it does anything. */
 export function breaksAtOnce({ facts }: TransformContext, loop: PeelableLoop, decisions: Decisions): boolean {

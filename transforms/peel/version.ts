@@ -16,6 +16,7 @@ import { Reader, variableKey } from '../lib/guards/reading.js';
 import { varies } from '../lib/guards/solve.js';
 import { arePlain, type Decisions } from '../lib/guards/simplify.js';
 import { describeLoop } from '../lib/loops.js';
+import { isReached } from './run-body.js';
 import { isUnrolled } from './unrolled.js';
 
 export interface VersionPlan {
@@ -53,6 +54,9 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
 
   let kept = demands;
   for (;;) {
+    const live = kept.filter((demand) => isReached(facts, loop, demand.guard.comparison, decisionsOf(kept.filter((other) => other !== demand))));
+    // What stands in an arm that another demand takes out is not asked.
+    if (live.length < kept.length) { kept = live; continue; }
     const chosen = settle(kept, varies);
     if (chosen === null) return null;
     if (chosen.without.size === 0) {
@@ -60,7 +64,7 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
       if (chosen.tests.length === 0 || chosen.tests.some((test) => lessThanZero(test) === null)) return null;
       return {
         kind: 'version', loop, guards: kept.map((demand) => demand.guard), tests: chosen.tests,
-        decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
+        decisions: decisionsOf(kept),
         assumed: chosen.assumed || reader.leansOnIndexRange, constantTrips, under: [...reader.under], stated: [...reader.stated],
         uniformGuards: !kept.some((demand) => symbolsOf(demand.fact).some((sym) => sym.role === 'thread' || sym.role === 'own')),
         ownBound: chosen.tests.some((test) => symbolsOf(test).some((sym) => sym.role === 'own')),
@@ -68,6 +72,10 @@ export function versionPlan(context: TransformContext, loop: PeelableLoop, guard
     }
     kept = kept.filter((demand) => !chosen.without.has(demand));
   }
+}
+
+function decisionsOf(demands: readonly Demand[]): Decisions {
+  return new Map<Expr, boolean>(demands.map(({ guard, value }) => [guard.comparison, value]));
 }
 
 /** Two demands of which one limits the counter from above and one from below. */

@@ -33,7 +33,7 @@ export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boole
   const worst = extreme(fact, 'high', free);
   // Never true throughout: an edge that the loop itself starts or ends at.
   if (worst === null || interval(worst).low >= 0n) return null;
-  // True throughout only where a loop of the nest has no iteration at all.
+  // True throughout only where a loop of the nest has one iteration at most.
   if (emptiness([fact]).some((empty) => follows(empty, [worst]))) return null;
   // Decided by the shape of the block alone: no interior to speak of, or the compiler decides it when it unrolls.
   if (symbolsOf(worst).every((sym) => sym.constant === true || sym.key.startsWith('blockDim.'))) return null;
@@ -42,15 +42,20 @@ export function demandOf(reader: Reader, guard: Guard, free: (sym: Sym) => boole
 
 export interface Settled { readonly tests: readonly Poly[]; readonly assumed: boolean; readonly without: ReadonlySet<Demand> }
 
-/** For each counter that the facts hold: below zero exactly where its loop has no iteration. */
+/** For each counter that the facts hold: below zero exactly where its loop has no iteration; where it has one at most, unless it never has more. */
 function emptiness(facts: readonly Poly[]): readonly Poly[] {
-  return facts.flatMap(symbolsOf).flatMap((sym) => (sym.role === 'inner' && sym.extent !== null ? [subtract(sym.extent.high, sym.extent.low)] : []));
+  return facts.flatMap(symbolsOf).flatMap((sym) => {
+    if (sym.role !== 'inner' || sym.extent === null) return [];
+    const empty = subtract(sym.extent.high, sym.extent.low);
+    const once = subtract(empty, constant(1n));
+    return interval(once).high < 0n ? [empty] : [empty, once];
+  });
 }
 
 /** Multiples of tests that are tried together: `2k <= n && n <= 0` says `k <= 0`. */
 const MULTIPLES: readonly bigint[] = [1n, 2n];
 
-/** The tests hold only where a loop has no iteration: one of them says so, or two together do. */
+/** The tests hold only where a loop has no iteration, or a single one: one of them says so, or two together do. */
 function onlyEmpty(tests: readonly Poly[], facts: readonly Poly[]): boolean {
   return emptiness(facts).some((empty) => follows(empty, tests) || tests.some((test, i) => tests.slice(i + 1).some((other) => followsFromBoth(empty, test, other))));
 }

@@ -8,7 +8,7 @@
 import { forEachChild, isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
-import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
+import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, ParenExpr, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
 import { sameType } from '../equality.js';
 import { commentsIn, copyText, endsLine, indentAt, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
@@ -61,7 +61,10 @@ class Simplifier {
     const decided = this.decisions.get(expr);
     if (decided !== undefined) return { value: decided, edits: [] };
     switch (expr.kind) {
-      case 'paren': return this.fold(expr.inner);
+      case 'paren': {
+        const { value, edits } = this.fold(expr.inner);
+        return { value, edits: value === null ? [...edits, ...this.bareLink(expr)] : edits };
+      }
       case 'ref': return { value: this.flag(expr), edits: [] };
       case 'unary': {
         if (expr.op !== '!') return { value: null, edits: this.children(expr) };
@@ -152,20 +155,59 @@ class Simplifier {
   /** `!(a)`, where `(a && b)` stood. */
   private bareOperand(operand: Expr): readonly Replacement[] {
     if (operand.kind !== 'paren' || operand.inner.kind === 'paren') return [];
-    let left: Expr = operand.inner;
+    const left = this.leftOf(operand.inner);
+    return left !== null && strength(left) === 'tight' ? this.ownParens(operand) : [];
+  }
+
+  /** `a || (b)`, where `a || (b && c)` stood: what is left binds tighter than the chain around it. */
+  private bareLink(link: ParenExpr): readonly Replacement[] {
+    const parent = this.facts.parent(link);
+    if (link.inner.kind === 'paren' || parent === null || isStmt(parent) || parent.kind !== 'binary' || (parent.op !== '&&' && parent.op !== '||')) return [];
+    const other = parent.left === link ? parent.right : parent.left;
+    const left = this.truth(other) === null ? this.leftOf(link.inner) : null;
+    if (left === null || left.kind === 'paren') return [];
+    const tight = left.kind === 'binary' ? !['&&', '||', ','].includes(left.op) : left.kind === 'unary' || left.kind === 'cast' || strength(left) === 'tight';
+    return tight ? this.ownParens(link) : [];
+  }
+
+  /** The value alone, without what it takes to write the rest. */
+  private truth(expr: Expr): boolean | null {
+    const decided = this.decisions.get(expr);
+    if (decided !== undefined) return decided;
+    if (expr.kind === 'paren') return this.truth(expr.inner);
+    if (expr.kind === 'ref') return this.flag(expr);
+    if (expr.kind === 'unary' && expr.op === '!') { const value = this.truth(expr.operand); return value === null ? null : !value; }
+    if (expr.kind !== 'binary' || (expr.op !== '&&' && expr.op !== '||')) return null;
+    const neutral = expr.op === '&&';
+    const a = this.truth(expr.left);
+    if (a === !neutral) return a;
+    const b = this.truth(expr.right);
+    if (a === neutral) return b;
+    return b === !neutral && isRepeatable(this.facts, expr.left) ? b : null;
+  }
+
+  /** The one operand that is left of chains, parentheses aside where they lie around a chain; null if nothing of them goes. */
+  private leftOf(expr: Expr): Expr | null {
+    let left = expr;
     let changed = false;
-    while (left.kind === 'paren' || (left.kind === 'binary' && (left.op === '&&' || left.op === '||'))) {
-      if (left.kind === 'paren') { left = left.inner; continue; }
-      const neutral: boolean = left.op === '&&';
-      const [a, b]: readonly [boolean | null, boolean | null] = [this.fold(left.left).value, this.fold(left.right).value];
-      if (a !== neutral && b !== neutral) break;
-      left = a === neutral ? left.right : left.left;
+    for (;;) {
+      let inner = left;
+      while (inner.kind === 'paren') inner = inner.inner;
+      if (inner.kind !== 'binary' || (inner.op !== '&&' && inner.op !== '||')) return changed ? inner : null;
+      const neutral = inner.op === '&&';
+      const [a, b] = [this.truth(inner.left), this.truth(inner.right)];
+      if (a !== neutral && b !== neutral) return changed ? inner : null;
+      left = a === neutral ? inner.right : inner.left;
       changed = true;
     }
-    if (!changed || strength(left) !== 'tight') return [];
+  }
+
+  /** Nothing if the text around would run into what is inside: `or(a)`. */
+  private ownParens({ span, inner }: ParenExpr): readonly Replacement[] {
     const { text } = this.facts.unit.source;
-    const spans = [{ start: operand.span.start, end: operand.inner.span.start }, { start: operand.inner.span.end, end: operand.span.end }];
-    return spans.every((span) => /^[()\s]*$/.test(text.slice(span.start, span.end))) ? spans.map((span) => ({ span, text: '' })) : [];
+    if (/\w/.test(text.charAt(span.start - 1)) || /\w/.test(text.charAt(span.end))) return [];
+    const spans = [{ start: span.start, end: inner.span.start }, { start: inner.span.end, end: span.end }];
+    return spans.every((one) => /^[()\s]*$/.test(text.slice(one.start, one.end))) ? spans.map((one) => ({ span: one, text: '' })) : [];
   }
 
   private children(node: Node): readonly Replacement[] {
