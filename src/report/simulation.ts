@@ -188,6 +188,7 @@ function triedText(t: Tried): string {
     count(t.seeds, 'seed'), count(t.schedules, 'schedule'),
     ...(t.unequalSizes > 0 ? [`unequal extents in ${count(t.unequalSizes, 'run')}`] : []), ...(t.fullRange > 0 ? [`full-range values in ${t.fullRange}`] : []),
     ...(t.special > 0 ? [`infinities and NaNs in ${t.special}`] : []), ...(t.aliased.length > 0 ? [`at one address: ${t.aliased.join(', ')}`] : []),
+    ...(t.kernels !== undefined && t.kernels.length > 1 ? [t.kernels.map(({ name, runs }) => `${name} with blocks in ${count(runs, 'run')}`).join(', ')] : []),
     ...(t.instances.length > 0 ? [`instances ${t.instances.join(' | ')}`] : []),
   ];
   return parts.join('; ');

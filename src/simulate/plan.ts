@@ -63,6 +63,8 @@ export class PlannedKernels {
 export interface PlanOptions extends SimulationOptions {
   /** One block for kernels that take any number: each thread then goes round its loop more than once. */
   readonly oneBlock?: boolean;
+  /** Only find out which kernels have blocks: nothing runs. */
+  readonly launchesOnly?: boolean;
 }
 
 interface State { readonly D: Machine; readonly values: Map<string, ParameterValue>; readonly launch: LaunchShape; readonly environment: Env; readonly constants: ReadonlyMap<string, string> }
@@ -76,20 +78,23 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
     const made = new Map<string, Buffer>();
     // Variables of the original first, so that they lie where they lay.
     prepareGlobals(D, original.compiled.globals, usage, o, made);
+    const launched: string[] = [];
     const state: State = { D, values: new Map(params.values), launch, environment: kernels.environment, constants: new Map((plan.constants ?? []).map((constant) => [constant.name, constant.value])) };
     for (const step of plan.steps) {
       if (step.kind === 'value') { state.values.set(step.name, hostValue(state, step)); continue; }
-      if (step.kind !== 'kernel') { hostStep(state, step); continue; }
+      if (step.kind !== 'kernel') { if (options.launchesOnly !== true) hostStep(state, step); continue; }
       if (step.unless !== null && truth(value(state, step.unless))) continue;
+      const wanted = shape(state, step.grid);
+      const grid: Shape = options.oneBlock === true && step.anyGrid === true && wanted.every((v) => v > 0) ? [1, 1, 1] : wanted;
+      if (grid.some((v) => v === 0)) continue; // a launch of nothing: the runtime runs none, whether or not the host text tests for it
+      launched.push(step.kernel);
+      if (options.launchesOnly === true) continue;
       const prepared = kernels.named(step.kernel);
       const { compiled } = prepared;
       D.sites = compiled.sites;
       prepareGlobals(D, compiled.globals, usage, o, made);
       prepareStrings(D, compiled);
-      const wanted = shape(state, step.grid);
-      const grid: Shape = options.oneBlock === true && step.anyGrid === true && wanted.every((v) => v > 0) ? [1, 1, 1] : wanted;
       const block = shape(state, step.block);
-      if (grid.some((v) => v === 0)) continue; // a launch of nothing: the runtime runs none, whether or not the host text tests for it
       // A bound that was not cut to the original's grid: nothing that a comparison launches has so many.
       const blocks = grid[0] * grid[1] * grid[2];
       if (blocks > MOST_BLOCKS) throw new RunAborted('memory-budget', `${step.kernel} is launched with ${blocks} blocks`, null);
@@ -101,7 +106,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
         sharedBytes: D.dynamicAt + (step.shared !== undefined ? number(state, step.shared) : launch.sharedBytes ?? dynamicBytes(compiled, block[0] * block[1] * block[2])), sharedGranule: compiled.sharedGranule, random: D.options.random, scheduleSeed: options.scheduleSeed ?? 0,
       });
     }
-    return { status: 'ran', faults: D.log.faults, buffers: [...params.buffers, ...made.values()], scalars: params.scalars, launch, counts: null, printed: D.printed };
+    return { status: 'ran', faults: D.log.faults, buffers: [...params.buffers, ...made.values()], scalars: params.scalars, launch, counts: null, printed: D.printed, launched };
   } catch (error) {
     if (error instanceof HostExpressionError) return { status: 'unsupported', construct: `launch plan: ${error.message}`, at: null };
     return failure(error, D);

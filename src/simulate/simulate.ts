@@ -93,6 +93,8 @@ export type SimulationResult =
     readonly launch: LaunchShape;
     readonly counts: Counts | null;
     readonly printed: readonly string[];
+    /** Of a launch plan: the kernels that had blocks, one for each launch. */
+    readonly launched?: readonly string[];
   }
   | { readonly status: 'unsupported'; readonly construct: string; readonly at: FileSpan | null }
   | { readonly status: 'aborted'; readonly reason: RunAborted['reason']; readonly message: string; readonly at: FileSpan | null; readonly faults: readonly Fault[] };

@@ -15,6 +15,11 @@ export interface Comparison {
   readonly budgetMs: number;
   /** Template arguments, for the result's text. */
   readonly instance: string;
+  /** Kernels of the plan, and whether each has a part of the grid. */
+  readonly kernels: readonly string[];
+  readonly divided: boolean;
+  /** The caller named arguments, sizes or grids: what they do not reach is no fault of the choice. */
+  readonly fixed: boolean;
   /** Pairs of pointers to try with one address, and pairs that an assumption keeps apart. */
   readonly aliases: readonly (readonly [string, string])[];
   readonly apart: readonly (readonly [string, string])[];
@@ -35,6 +40,9 @@ class Course {
   readonly inconclusive: string[] = [];
   readonly obstacles: Obstacle[] = [];
   readonly notes = new Set<string>();
+  /** Runs in which a kernel of the plan had blocks, and those in which several had. */
+  readonly launched = new Map<string, number>();
+  together = 0;
   /** How runs went by block shape. */
   readonly shapes = new Map<string, { clean: number; faulty: number; shape: Shape; sharedBytes: number | null }>();
 
@@ -77,6 +85,8 @@ export function compareOver(c: Comparison): Verdict {
         if (!isEmpty(setting)) shape.clean++;
         if (outcome.wrote) course.wrote++;
         for (const note of outcome.notes) course.notes.add(note);
+        for (const name of new Set(outcome.launched ?? [])) course.launched.set(name, (course.launched.get(name) ?? 0) + 1);
+        if (new Set(outcome.launched ?? []).size > 1) course.together++;
         break;
       case 'inconclusive':
         if (outcome.faulty) shape.faulty++;
@@ -101,12 +111,20 @@ export function compareOver(c: Comparison): Verdict {
     const obstacles = course.obstacles.length > 0 ? course.obstacles.slice(0, 3) : [{ side: 'before' as const, reason: course.inconclusive[0] ?? 'no run wrote anything that could be compared', at: null }];
     return { status: 'not-verified', runs: course.runs, obstacles, notes: [...course.notes] };
   }
+  const idle = c.kernels.filter((name) => !course.launched.has(name));
+  if (idle.length > 0) {
+    const them = idle.length === 1 ? 'it' : 'them';
+    const reason = `${idle.join(', ')} never ran: no launch that was tried has blocks for ${them}; give arguments and a launch that reach ${them}, e.g. with --arg and --launch`;
+    if (c.fixed) course.notes.add(reason);
+    else return { status: 'not-verified', runs: course.runs, obstacles: [{ side: 'after', reason, at: null }], notes: [...course.notes] };
+  }
+  else if (c.divided && course.together === 0) course.notes.add(`no two of ${c.kernels.join(', ')} had blocks in one run: how they part the grid was not tried`);
   const aliased = compareAliased(c, course, end);
   if (aliased !== null) return aliased;
   const silent = course.runs - course.clean.length;
   const reasons = [...new Set([...course.inconclusive, ...course.obstacles.map((o) => o.reason)])];
   if (silent > 0) course.notes.add(`${silent} of ${course.runs} settings say nothing: ${reasons.slice(0, 2).join('; ')}`);
-  return { status: 'equal', runs: course.clean.length, tried: triedOf(course.clean, silent, c.instance), notes: [...course.notes] };
+  return { status: 'equal', runs: course.clean.length, tried: triedOf(course.clean, silent, c.instance, [...course.launched].map(([name, runs]) => ({ name, runs }))), notes: [...course.notes] };
 }
 
 /** The setting, or one like it where the original is known to fault under its block shape whatever the inputs are. */

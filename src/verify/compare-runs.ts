@@ -18,7 +18,7 @@ const WILD: ReadonlySet<FaultKind> = new Set([
 ]);
 
 export type Outcome =
-  | { readonly kind: 'equal'; readonly wrote: boolean; readonly notes: readonly string[] }
+  | { readonly kind: 'equal'; readonly wrote: boolean; readonly notes: readonly string[]; /** Kernels of a plan that had blocks. */ readonly launched?: readonly string[] }
   | { readonly kind: 'inconclusive'; readonly reason: string; /** The original itself does something that gives everything behind it no meaning. */ readonly faulty: boolean }
   | { readonly kind: 'obstacle'; readonly obstacle: Obstacle; readonly fatal: boolean }
   | { readonly kind: 'different'; readonly differences: readonly string[]; readonly scalars: ReadonlyMap<string, number | bigint> };
@@ -40,9 +40,10 @@ export function compareOnce(setting: Setting, runBefore: Runner, runAfter: Runne
   if (b.status === 'aborted') return { kind: 'different', differences: [`the result does not end as the original does: ${b.message}`], scalars };
   const differences = [...faultDifferences(a.faults, b.faults), ...extentDifferences(a, b)];
   const memory = memoryDifferences(a, b, tolerance);
-  if (differences.length === 0 && memory.length === 0) return { kind: 'equal', wrote: wroteAnything(a.buffers), notes: newNotes(a.faults, b.faults) };
+  if (differences.length === 0 && memory.length === 0) return { kind: 'equal', wrote: wroteAnything(a.buffers), notes: newNotes(a.faults, b.faults), ...(b.launched === undefined ? {} : { launched: b.launched }) };
   if (differences.length > 0) return { kind: 'different', differences: [...differences, ...memory], scalars };
-  return explain(setting, runBefore, a, b, memory);
+  const explained = explain(setting, runBefore, a, b, memory);
+  return explained.kind === 'equal' && b.launched !== undefined ? { ...explained, launched: b.launched } : explained;
 }
 
 /** Memory differs: is that the edit, or does the original give different results under different schedules? */

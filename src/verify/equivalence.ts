@@ -6,7 +6,7 @@
  */
 import type { Argument, Arguments } from '../simulate/arguments.js';
 import { instancesOf, labelOf, MOST_INSTANCES, transferred, type Instance } from '../simulate/instances.js';
-import { hasSeveralSizes } from '../simulate/inputs.js';
+import { hasSeveralSizes, parameterLeaves } from '../simulate/inputs.js';
 import { failure, prepareInstance, runNothing, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions } from '../simulate/simulate.js';
 import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
 import { jointUsage, usageOf, type Usage } from '../simulate/usage.js';
@@ -15,6 +15,7 @@ import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js'
 import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { launchChanges } from './launch-changes.js';
+import { divides, kernelsOf, populationSettings } from './populations.js';
 import { settingsFor, withEmptyGrid, withOneBlock, type Setting } from './settings.js';
 import { axesOf, blockShapes, constantShape, sameShape } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
@@ -132,7 +133,8 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const roomier: SimulationOptions = { turnBudget: (options.turnBudget ?? 400_000) * 8, timeBudget: RUN_MS };
   let usage: Usage;
   let runAfter: Runner;
-  const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: withAlias(options.arguments ?? new Map(), s), size: s.size, special: s.special, wide: s.wide, extents: s.extents, names });
+  let launched: ((s: Setting) => readonly string[] | null) | null = null;
+  const inputs = (s: Setting): SimulationInputs => ({ usage, seed: s.seed, arguments: withAlias(withValues(options.arguments ?? new Map(), s), s), size: s.size, special: s.special, wide: s.wide, extents: s.extents, names });
   const launch = (s: Setting): { grid: Shape; block: Shape; sharedBytes: number | null } => ({ grid: s.grid, block: s.block, sharedBytes: s.sharedBytes });
   if (options.plan !== undefined) {
     const { plan } = options;
@@ -144,6 +146,10 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
       return none([obstacle('after', failure(error, null))]);
     }
     runAfter = (s) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed, oneBlock: s.oneBlock === true });
+    launched = (s) => {
+      const result = runPlan(kernels, plan, first, launch(s), inputs(s), { launchesOnly: true });
+      return result.status === 'ran' ? result.launched ?? null : null;
+    };
   } else {
     if (other === null) return none([{ side: 'after', reason: 'no kernel', at: null }]);
     let second: PreparedKernel;
@@ -167,10 +173,18 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   const usual = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
-  const settings = options.plan === undefined ? single : withEmptyGrid(single, axesOf(kernel));
+  let settings: readonly Setting[] = single;
+  if (options.plan !== undefined) {
+    const axes = axesOf(kernel);
+    const [start, ...others] = withEmptyGrid(single, axes);
+    const all = launched === null ? [] : populationSettings({
+      plan: options.plan, usual, launched, scalars: parameterLeaves(kernel, instance.environment), given: options.arguments ?? new Map(), grids: options.grids ?? null, axes, usage,
+    });
+    settings = [...(start === undefined ? [] : [start]), ...all, ...others];
+  }
   const given = [...options.arguments ?? new Map<string, Argument>()].some(([, a]) => a.kind === 'alias');
   const pairs = options.aliasing === undefined || given ? [] : aliasPairs(kernel, types);
-  return compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });
+  return compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, kernels: options.plan === undefined ? [] : kernelsOf(options.plan), divided: options.plan !== undefined && divides(options.plan), fixed: options.grids !== undefined || options.sizes !== undefined || (options.arguments?.size ?? 0) > 0, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });
 }
 
 /** Of the proved shapes those that the launches of the instance have, if they say so. */
@@ -192,6 +206,10 @@ function counterpart(after: Program, kernel: FunctionDecl, other: FunctionDecl, 
   const found = instancesOf(after, other, options.templateArguments).instances.find((i) => values(i.label) === values(instance.label));
   if (found === undefined) throw new Unsupported(`the second text nowhere instantiates the template with ${labelOf(kernel, instance.environment)}`, other.nameSpan, other.file);
   return found.environment;
+}
+
+function withValues(given: Arguments, { values }: Setting): Arguments {
+  return values === undefined ? given : new Map<string, Argument>([...Object.entries(values).map(([name, value]) => [name, { kind: 'value', value }] as const), ...given]);
 }
 
 function withAlias(given: Arguments, s: Setting): Arguments {

@@ -23,6 +23,8 @@ export interface Setting {
   readonly sharedBytes: number | null;
   /** Kernels of a plan that take any number of blocks get one. */
   readonly oneBlock?: true;
+  /** Scalars that have these values, whatever the seed and the size give. */
+  readonly values?: Readonly<Record<string, number>>;
 }
 
 export interface SettingOptions {
