@@ -108,6 +108,7 @@ export const ballot: Transform<BallotShape> = {
     { name: 'skip', summary: 'a branch is passed by if no lane of the warp takes it; the hardware does that itself, so it is applied only with --even-if-it-loses' },
     { name: 'three-way', summary: 'none, all and mixed told apart; never pays by itself, so it is applied only with --even-if-it-loses' },
   ],
+  options: [],
   obligationIds: ['arrival-set-known', 'exits-warp-uniform', 'mask-names-arriving-lanes', 'condition-pure', 'condition-varies', 'guard-implied', 'constants-open', 'nest-together', 'no-lane-waits', 'code-growth'],
   example: {
     before: `__global__ void smooth(const float *x, float *y, int n, int r) {

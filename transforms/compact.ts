@@ -26,6 +26,7 @@ import { isHipSource } from '../src/analysis/platform.js';
 import { block } from './compact/block.js';
 import { grid } from './compact/grid.js';
 import { loop } from './compact/loop.js';
+import { DEPTHS } from './compact/loop-shape.js';
 import { isListed } from './compact/listed.js';
 import { regionsIn, type Region } from './compact/region.js';
 import { treatedBefore } from './compact/treated.js';
@@ -51,6 +52,10 @@ export const compact: Transform<CompactShape> = {
   name: 'compact',
   summary: 'run work that only some lanes need with full warps',
   variants: VARIANTS.map(({ name, summary }) => ({ name, summary })),
+  options: [
+    { name: 'order', variant: 'grid', values: ['free', 'keep'], summary: 'items in any order, by ballots and one atomic a block; or in the order of their threads, by cub::DeviceSelect' },
+    { name: 'depth', variant: 'loop', values: DEPTHS.map(String), summary: 'items that a lane may put off' },
+  ],
   obligationIds: [...new Set(['prefix-population', ...VARIANTS.flatMap((variant) => variant.obligationIds)])],
   example: {
     before: `__global__ void relax(const float *x, const unsigned char *mask, float *y, int n) {

@@ -104,6 +104,7 @@ export const hoist: Transform<HoistShape> = {
   name: 'hoist',
   summary: 'take a branch whose condition does not change in a loop out of the loop',
   variants: [],
+  options: [],
   obligationIds: [
     'condition-at-run-time', 'condition-invariant', 'condition-pure', 'condition-safe-early', 'no-barrier-under-divergence', 'header-droppable',
     'switch-arms-closed', 'arm-types-agree', 'code-growth',

@@ -113,6 +113,7 @@ export const peel: Transform<PeelShape> = {
   name: 'peel',
   summary: 'split the iterations of a loop where a boundary test changes, so that the main part runs without it',
   variants: [],
+  options: [],
   obligationIds: ['guard-exact', 'bound-exact', 'bound-scope', 'constants-open', 'induction-simple', 'exits-skip-rest', 'code-growth'],
   example: {
     before: `__global__ void dot_tiles(const float *a, const float *b, float *o, int n) {

@@ -57,6 +57,7 @@ export const split: Transform<SplitShape> = {
   name: 'split',
   summary: 'make two kernels of one whose branch the host decides, by an argument, the number of the block or the edges of an index space',
   variants: [],
+  options: [],
   obligationIds: ['condition-known-at-launch', 'all-launches-visible', 'launches-rewritable', 'populations-independent', 'grid-exact'],
   example: {
     before: `__global__ void sharpen(const float *x, float *y, int n, bool sharp) {

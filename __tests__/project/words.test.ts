@@ -4,7 +4,10 @@ import { nameMatcher } from '../../src/project/scope.js';
 import { parseBlock, parsePairs, parseShape } from '../../src/project/settings.js';
 import { parseLaunch } from '../../src/project/simulation.js';
 import { editDistance, nearest } from '../../src/project/suggest.js';
-import { parseTransformSpecs } from '../../src/project/transform-spec.js';
+import { parseTransformSpecs, resolveTransforms } from '../../src/project/transform-spec.js';
+import { transforms } from '../../transforms/index.js';
+import type { Transform } from '../../transforms/lib/types.js';
+
 
 describe('words of the command line', () => {
   test('transforms with variants and options', () => {
@@ -14,6 +17,27 @@ describe('words of the command line', () => {
     expect(of('compact:order=keep', './mine.mjs')).toEqual([['compact', null, { order: 'keep' }], ['./mine.mjs', null, {}]]);
     expect(() => parseTransformSpecs(['order=keep'])).toThrow(/follows no transform/);
     expect(() => parseTransformSpecs([','])).toThrow(/which one/);
+  });
+
+  test('options of transforms are those that are documented', () => {
+    const asked = (word: string, known: readonly Transform[] = transforms): unknown => resolveTransforms(parseTransformSpecs([word]), known, new Map()).map(({ transform, variant, options }) => [transform.name, variant, Object.fromEntries(options)]);
+    expect(asked('compact:loop,depth=8')).toEqual([['compact', 'loop', { depth: '8' }]]);
+    for (const { name, variants, options } of transforms) {
+      // What is documented is taken, and every transform says what it takes.
+      if (options === undefined) throw new Error(`${name} does not say what it takes`);
+      for (const option of options) for (const value of option.values) expect(asked(`${name}:${option.variant ?? variants[0]?.name ?? ''},${option.name}=${value}`)).toHaveLength(1);
+      expect(() => asked(`${name},nothing=1`)).toThrow(/takes no options|unknown option/);
+      for (const variant of variants) expect(() => asked(`${name}:${variant.name},nothing=1`)).toThrow(/takes no options|unknown option/);
+    }
+    for (const wrong of ['3', '', '08', '4.0', '32', '-4', 'four']) expect(() => asked(`compact:loop,depth=${wrong}`)).toThrow(/expected depth=4/);
+    expect(() => asked('compact:grid,order=Keep')).toThrow(/expected order=free, order=keep/);
+    expect(() => asked('compact:grid,oder=keep')).toThrow(/did you mean "order"/);
+    expect(() => asked('compact,order=keep')).toThrow(/an option of compact:grid/);
+    expect(() => asked('compact:grid,depth=4')).toThrow(/an option of compact:loop/);
+    expect(() => asked('all,order=keep')).toThrow(/"all" takes no options/);
+    // A transform of the user's own that does not say what it takes gets everything.
+    const own = { ...transforms[0], name: 'mine', options: undefined } as unknown as Transform;
+    expect(asked('mine,x=1', [own])).toEqual([['mine', null, { x: '1' }]]);
   });
 
   test('shapes, launches, pairs, shards', () => {

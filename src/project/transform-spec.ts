@@ -52,12 +52,17 @@ export function resolveTransforms(specs: readonly TransformSpec[], known: readon
   const requests: TransformRequest[] = [];
   for (const spec of specs) {
     if (spec.name === 'all') {
+      const [first] = spec.options.keys();
+      if (first !== undefined) throw new UsageError(`"all" takes no options; give "${first}" to the transform that it is for`);
       for (const transform of known) requests.push({ transform, variant: null, options: spec.options });
       continue;
     }
     const own = modules.get(spec.name);
     if (own !== undefined) {
-      for (const transform of own) requests.push({ transform, variant: spec.variant, options: spec.options });
+      for (const transform of own) {
+        checkOptions(transform, spec);
+        requests.push({ transform, variant: spec.variant, options: spec.options });
+      }
       continue;
     }
     const transform = known.find((candidate) => candidate.name === spec.name);
@@ -71,9 +76,27 @@ export function resolveTransforms(specs: readonly TransformSpec[], known: readon
         ? `${transform.name} has no variants, so "${spec.name}:${spec.variant}" is unknown`
         : `unknown variant "${spec.variant}" of ${transform.name}${didYouMean(spec.variant, names)}; there are ${names.join(', ')}`);
     }
+    checkOptions(transform, spec);
     requests.push({ transform, variant: spec.variant, options: spec.options });
   }
   return requests;
+}
+
+/** An option that nobody takes, or with a value that means nothing, would be passed over in silence. Throws `UsageError`. */
+function checkOptions({ name, options, variants }: Transform, spec: TransformSpec): void {
+  if (options === undefined) return;
+  const asked = spec.variant ?? variants[0]?.name ?? null;
+  const own = options.filter(({ variant }) => variant === null || variant === asked);
+  const said = spec.variant === null ? name : `${name}:${spec.variant}`;
+  for (const [key, value] of spec.options) {
+    const option = own.find((one) => one.name === key);
+    if (option === undefined) {
+      const elsewhere = options.find((one) => one.name === key);
+      if (elsewhere !== undefined) throw new UsageError(`"${key}" is an option of ${name}:${elsewhere.variant ?? ''}, not of ${said}`);
+      throw new UsageError(own.length === 0 ? `${said} takes no options, so "${key}=${value}" means nothing` : `unknown option "${key}" of ${said}${didYouMean(key, own.map((one) => one.name))}; there ${own.length === 1 ? 'is' : 'are'} ${own.map((one) => one.name).join(', ')}`);
+    }
+    if (!option.values.includes(value)) throw new UsageError(`${said},${key}=${value}: expected ${option.values.map((one) => `${key}=${one}`).join(', ')}`);
+  }
 }
 
 /** Does a value look like a transform? For modules of the user's own. */
@@ -100,6 +123,7 @@ function withDefaults(transform: Transform): Transform {
     name: transform.name,
     summary: transform.summary ?? '',
     variants: transform.variants ?? [],
+    ...(transform.options === undefined ? {} : { options: transform.options }),
     obligationIds: transform.obligationIds ?? [],
     example: transform.example ?? { before: '', after: '' },
     match: (context) => transform.match(context),

@@ -22,6 +22,10 @@ export function transformText(transform: Transform, common: readonly string[], c
   if (transform.variants.length > 0) {
     out.push(style.bold('variants'), ...transform.variants.map((variant) => `  ${transform.name}:${variant.name}  ${variant.summary}`), '');
   }
+  const options = transform.options ?? [];
+  if (options.length > 0) {
+    out.push(style.bold('options'), ...options.map((option) => `  ${transform.name}${option.variant === null ? '' : `:${option.variant}`},${option.name}=${option.values.join('|')}  ${option.summary}`), '');
+  }
   const own = transform.obligationIds.filter((id) => !common.includes(id));
   out.push(style.bold('obligations'), `  ${own.join(', ')}`, `  ${style.dim(`and those of every transform: ${common.join(', ')}`)}`, '');
   out.push(style.bold('before'), indent(transform.example.before), '', style.bold('after'), indent(transform.example.after));
@@ -34,7 +38,7 @@ function indent(text: string): string {
 
 export function catalogueJson(transforms: readonly Transform[], grants: readonly Grant[]): unknown {
   return {
-    transforms: transforms.map(({ name, summary, variants, obligationIds, example }) => ({ name, summary, variants, obligations: obligationIds, example })),
+    transforms: transforms.map(({ name, summary, variants, options, obligationIds, example }) => ({ name, summary, variants, options: options ?? null, obligations: obligationIds, example })),
     grants,
   };
 }

@@ -48,9 +48,11 @@ export interface LoopPlan {
 }
 
 /** `compact:loop,depth=8`: a power of two. */
+export const DEPTHS: readonly number[] = [4, 2, 8, 16];
+
 function depthOf({ options }: TransformContext): number {
-  const asked = Number(options.get('depth') ?? '4');
-  return [2, 4, 8, 16].includes(asked) ? asked : 4;
+  const asked = Number(options.get('depth') ?? DEPTHS[0]);
+  return DEPTHS.includes(asked) ? asked : 4;
 }
 
 /**

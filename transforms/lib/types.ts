@@ -103,11 +103,24 @@ export interface TransformContext {
   readonly grants: ReadonlySet<string>;
 }
 
+/** A `key=value` behind a transform's name. */
+export interface TransformOption {
+  readonly name: string;
+  /** The variant that takes it; null for all of them. */
+  readonly variant: string | null;
+  /** What it may be; the first is what it is where nothing is said. */
+  readonly values: readonly string[];
+  /** One line, for the catalogue. */
+  readonly summary: string;
+}
+
 export interface Transform<S = unknown> {
   readonly name: string;
   /** One line, for the catalogue. */
   readonly summary: string;
   readonly variants: readonly { readonly name: string; readonly summary: string }[];
+  /** What it may be told; any option if absent, which none of the built-in ones is. */
+  readonly options?: readonly TransformOption[];
   /** Ids of all obligations it may state, besides the common ones. */
   readonly obligationIds: readonly string[];
   /** Example for the catalogue: compiled, applied and compared by the tests. */
