@@ -16,6 +16,7 @@ import type { Loop } from '../../analysis/facts.js';
 import { structureOf } from '../../analysis/structure.js';
 import type { Decl, VariableDecl } from '../../syntax/tree.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, surelyAtLeast, type Form } from './forms.js';
+import { owedBehind } from './exited-owners.js';
 import { edgeOf, spotOf, type Edge } from './guards.js';
 import { reason, reasonsOf, textOf, type Report } from './report.js';
 import { sharedCounters } from './shared-counters.js';
@@ -119,6 +120,7 @@ function partlyWritten(writes: readonly Access[], reads: readonly Access[], repo
     if (!writes.every((write) => under(write, partition))) continue;
     const edge = edgeOf(partition, first.spot);
     if (edge === null || edge.axes.size === 0) continue;
+    if (partition.kind === 'exit' && owed(writes, reads, partition, edge, report)) return;
     const owned: Write[] = [];
     for (const access of writes) {
       const forms = access.mode === 'write' ? formsOf(access.place) : null;
@@ -128,6 +130,21 @@ function partlyWritten(writes: readonly Access[], reads: readonly Access[], repo
     if (owned.length === 0) continue;
     if (judge(owned, reads, partition, edge, report)) return;
   }
+}
+
+/** Elements of threads that leave before the reader, at whatever distance: said? */
+function owed(writes: readonly Access[], reads: readonly Access[], exit: Partition, edge: Edge, report: Report): boolean {
+  if (writes.some((write) => write.mode !== 'write')) return false;
+  const open = reads.filter((read) => under(read, exit) && !namesExtent(read, read.spot.sets.at(read.node), exit, edge));
+  const found = owedBehind(exit, edge, writes, open);
+  if (found === null) return false;
+  const { read, write, reader, writer, known } = found;
+  report.add(read.node, read.spot, {
+    id: 'exit-skips-shared-write', severity: known ? 'error' : 'caution', message: `\`${textOf(read.node, read.spot)}\` is owed by a thread that may have left the kernel`,
+    because: [reason(write.node, write.spot, `\`${textOf(write.node, write.spot)}\` is written here by thread ${writer}, if it is still there`), reason(read.node, read.spot, `thread ${reader}, which leaves later, reads that element`), ...reasonsOf([exit])],
+    repair: 'turn the early return into a condition around the work: threads beyond the end write a neutral value before the barrier',
+  });
+  return true;
 }
 
 function under(access: Access, partition: Partition): boolean {
