@@ -17,6 +17,7 @@ import { Pending } from './pending.js';
 import { isTooDeep } from './errors.js';
 import { analysisOf, evaluateSeen } from './launch-assumption.js';
 import { Lineage } from './lineage.js';
+import { OriginalLines } from './original-lines.js';
 import { callGraph, directCallees, ignoredLines, kernelsOf, type CallGraph } from './scope.js';
 import type { InternalFault } from './session.js';
 import type { TransformRequest } from './transform-spec.js';
@@ -144,7 +145,7 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         lineage.spoken(fn, what, branch);
         const bad = refusedEdits.get(key);
         if (bad !== undefined) {
-          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'refused', obligations: [...outcome.obligations, bad] } }, key, round, null);
+          record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'refused', obligations: [...outcome.obligations, { ...bad, line: outcome.site.line }] } }, key, round, null);
           continue;
         }
         if (outcome.status !== 'applied' || outcome.change === null) {
@@ -304,7 +305,7 @@ function record(others: Map<string, SiteResult>, workspace: Workspace, candidate
 function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Candidate, round: number, status: OutcomeStatus, reason: string | null): SiteResult {
   const { site } = outcome;
   const file = unit.source.realPath;
-  const lineNow = (line: number): number => (line >= 1 && line <= unit.source.lineCount ? workspace.originalLine(file, unit.source.lineStart(line)).line : line);
+  const lines = new OriginalLines(workspace, file);
   return {
     path: workspace.shownPath(file),
     realPath: file,
@@ -313,11 +314,11 @@ function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Cand
     kernel,
     function: site.function.name,
     line: workspace.originalLine(file, site.branch.span.start).line,
-    summary: site.summary,
+    summary: lines.text(site.summary),
     status,
-    obligations: outcome.obligations.map((obligation) => ({ ...obligation, line: lineNow(obligation.line) })),
-    estimate: outcome.estimate,
-    reason,
+    obligations: outcome.obligations.map((obligation) => lines.obligation(obligation)),
+    estimate: outcome.estimate === null ? null : lines.estimate(outcome.estimate),
+    reason: reason === null ? null : lines.text(reason),
     diff: Buffer.alloc(0),
     round,
     sequence: 0,

@@ -183,6 +183,13 @@ export class Workspace {
     return null;
   }
 
+  /** The real path of a file that words of an outcome name, by its path or by its name alone; null if it is none, or not the only one. */
+  fileNamed(path: string): string | null {
+    const known = [...this.originals].filter(([realPath, { source }]) => realPath === path || source.path === path || this.shownPath(realPath) === path);
+    const found = known.length > 0 ? known : [...this.originals].filter(([realPath]) => realPath.endsWith(`/${path}`));
+    return found.length === 1 ? found[0]?.[0] ?? null : null;
+  }
+
   /** Makes edits (against the present texts, sorted and disjoint by file). Returns a function that takes them back. */
   commit(edits: ReadonlyMap<string, readonly Edit[]>): () => void {
     const undo: (() => void)[] = [];

@@ -234,7 +234,8 @@ export function launchObligations(context: TransformContext, found: KernelSites)
       remedyFor(kernel, obstacles))];
   }
   if (sites.length === 0) return [refuted(id, line, `no launch of ${kernel.name} is in the files that were given`, 'give the files that launch it in the same run')];
-  const where = sites.length === 1 ? `the launch of line ${sites[0]?.line ?? 0}` : `${sites.length} launches`;
+  const [only] = sites;
+  const where = only === undefined || sites.length > 1 ? `${sites.length} launches` : only.unit === context.unit ? `the launch of line ${only.line}` : `the launch of ${only.unit.source.path}:${only.line}`;
   if (found.internal && !found.inHeader) return [proved(id, line, `${where}; ${kernel.name} is static, no other file can launch it`)];
   if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for ${found.externC ? 'module loaders, which find what is extern "C" by its name' : found.inHeader ? 'other files that include its header; given in the same run, it goes' : 'files that are not in this run; given too, it goes'}`)];
   return [assumed(id, 'all-launches-visible', line, `${where} can be rewritten, and no file outside this run launches ${kernel.name}`)];
