@@ -3,10 +3,13 @@
  * for. Measured on one H200: a tile loop of a shared-memory matrix multiply 1.00 to 1.01, a window over 9, 33 and 129 taps 1.18, 1.14
  * and 1.01.
  */
-import { atLeast } from '../../src/analysis/facts.js';
+import { atLeast, type FunctionFacts } from '../../src/analysis/facts.js';
 import type { ConditionalExpr } from '../../src/syntax/tree.js';
 import { add, interval, isConstant } from '../lib/guards/polynomial.js';
+import { memorySlots } from '../lib/machine.js';
 import { statedShare } from '../lib/stated-share.js';
+import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import { movedBytes, trafficOf } from '../lib/traffic.js';
 import type { Estimate, TransformContext } from '../lib/types.js';
 import { doesNothing } from './run-body.js';
 import type { FoldPlan } from './fold.js';
@@ -44,7 +47,8 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   const perIteration = cost.instructions + LOOP_HEAD;
   const before = Math.max(1, Math.round(perIteration * trips));
   const after = Math.max(1, Math.round((perIteration - Math.min(saved, perIteration - 1)) * trips) + plan.guards.length * 4);
-  const share = Math.min(0.6, saved / perIteration);
+  // What memory takes does not get less.
+  const share = Math.min(0.6, saved / (perIteration + memoryOf(facts, loop, trips)));
   const barriers = facts.effects(loop.body).barriers.length > 0;
   // With barriers the loop waits for shared memory and for the slowest warp; over many taps for its loads.
   // A test on which all threads agree costs its issue slots only.
@@ -94,6 +98,11 @@ export function estimatePeel(context: TransformContext, plan: PeelPlan, laneBoun
   return { ...base, pays: true, reason };
 }
 
+/** Issue slots that the bytes of one iteration stand for, where they are not shared with other iterations. */
+function memoryOf(facts: FunctionFacts, loop: PeelableLoop, trips: number): number {
+  return memorySlots(movedBytes(trafficOf(facts, [loop]))) / trips;
+}
+
 /** What the hot run tests besides the loop's own test, once an iteration. */
 function addedTest(plan: RangePlan | VersionPlan): number {
   if (plan.kind === 'version') return 0;
@@ -121,7 +130,7 @@ function estimateFold(context: TransformContext, plan: FoldPlan): Estimate {
   const cost = facts.cost(loop.body);
   const perIteration = cost.instructions + LOOP_HEAD;
   const saved = plan.keepsLoopTest || loop.condition === null ? 0 : Math.min(facts.cost(loop.condition).instructions + BRANCH, perIteration - 1);
-  const share = saved / perIteration;
+  const share = saved / (perIteration + memoryOf(facts, loop, trips));
   const agreed = plan.uniformGuards ? 0.1 : 1;
   const barriers = facts.effects(loop.body).barriers.length > 0;
   const visible = agreed * (barriers ? 0.04 : 0.59 / (1 + (trips / 55) ** 3));
