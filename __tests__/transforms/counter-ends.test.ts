@@ -46,6 +46,10 @@ const HEADS: readonly (readonly [string, string, string, Way])[] = [
   ['', 'int i = 0; i < 4096; i += (unsigned)m & 255u', 'i < lo', 'settled'],
   ['', 'int i = 0; i < n; i += 16', 'i < m', 'settled'],
   ['', 'int i = 0; i < n % 64; i += 16u', 'i < m', 'settled'],
+  ['', 'int i = n; i < 4294967295u; i += blockDim.x', 'i < lo', 'kept'],
+  ['', 'int i = n; i != m; i += blockDim.x', 'i < lo', 'kept'],
+  ['', 'int i = n; i < (unsigned)m; i += blockDim.x', 'i < lo', 'granted'],
+  ['', 'int i = n; rounds < 9 && i <= m; i += blockDim.x', 'i < lo', 'granted'],
   // Unsigned counters go round.
   ['', 'unsigned i = 0; i < n; ++i', 'i < 9u', 'settled'],
   ['', 'unsigned i = 0; i < big; ++i', 'i < 9u', 'kept'],

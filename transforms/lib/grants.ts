@@ -9,7 +9,7 @@ export const GRANTS: readonly Grant[] = [
   { name: 'all-launches-visible', default: true, summary: 'the launches that divmod sees are all there are, if every file that can see the kernel is loaded' },
   { name: 'visible-instantiations', default: true, summary: 'the template instantiations that divmod sees are all there are' },
   { name: 'launch-shape', default: true, summary: 'blocks have the shape that the visible launches, an option or an annotation say' },
-  { name: 'index-range', default: true, summary: 'sums and products of block and thread numbers, sizes and constants, and counters that rise by them, do not wrap around in their integer type (differences and counters that fall may)' },
+  { name: 'index-range', default: true, summary: 'sums and products of block and thread numbers, sizes and constants, and counters that rise by them below a bound, do not wrap around in their integer type (differences and counters that fall may)' },
   { name: 'positive-constants', default: true, summary: 'macros and template parameters that other builds may set otherwise are counts, from 1 to 32767, as they are here' },
   { name: 'arithmetic-types', default: true, summary: 'types that no loaded file declares, and types of templates of which not all instances are known, are numbers: their operators have no effects' },
   { name: 'race-free', default: true, summary: 'no two threads write one element, or one writes what another reads, between two barriers: what they race for may come out otherwise' },

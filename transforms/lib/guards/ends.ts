@@ -7,14 +7,14 @@
  * still in the type.
  *
  * Where the test does not say so, the grant `index-range` does for signed counters that rise by sums and products of block and thread numbers,
- * sizes and constants: `i += blockDim.x * gridDim.x` under `i < n`. It never does for those that fall, which pass zero as they are meant to, and
+ * sizes and constants, below a bound: `i += blockDim.x * gridDim.x` under `i < n`. It never does for those that fall, which pass zero as they are meant to, and
  * never for steps that are data.
  *
  * Not handled: several steps in one iteration (only the grant helps there), tests other than comparisons of the counter itself.
  */
 import { strip } from '../../../src/analysis/children.js';
 import type { FunctionFacts, Loop, Range, Variable } from '../../../src/analysis/facts.js';
-import { limitOf, overflowIsUndefined, stepOf, type StepWrite } from '../../../src/analysis/induction.js';
+import { limitOf, limitsOf, overflowIsUndefined, stepOf, type StepWrite } from '../../../src/analysis/induction.js';
 import { fits, maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
 import type { Expr } from '../../../src/syntax/tree.js';
 import { provenanceOf } from './named-constants.js';
@@ -31,7 +31,7 @@ export function passingOf(facts: FunctionFacts, loop: Loop, variable: Variable, 
   if (steps.every((step) => step !== null && overflowIsUndefined(step, type))) return 'never';
   const [step] = steps;
   if (steps.length === 1 && step !== undefined && step !== null && testKeepsIn(facts, loop, variable, type, step, direction)) return 'never';
-  const granted = type.signed && type.bits >= 32 && direction === 1
+  const granted = type.signed && type.bits >= 32 && direction === 1 && isMeantToStop(facts, loop, variable, type)
     && steps.every((one) => one !== null && (overflowIsUndefined(one, type) || (one.amount !== null && isMadeOfCoordinates(facts, one.amount))));
   return granted ? 'index' : 'may';
 }
@@ -45,6 +45,15 @@ function testKeepsIn(facts: FunctionFacts, loop: Loop, variable: Variable, type:
   if (limit === null || amount.low === null || amount.high === null || amount.low < 0n) return false;
   const end = direction === 1 ? limit + amount.high : limit - amount.high;
   return fits(end, type);
+}
+
+/** The test has an upper bound that the counter's type may hold: `i != n` and `i < 4294967295u` do not end what rises. */
+function isMeantToStop(facts: FunctionFacts, loop: Loop, variable: Variable, type: IntegerType): boolean {
+  if (loop.kind === 'range-for' || loop.condition === null) return false;
+  return limitsOf(loop.condition, variable).some(({ upper, bound }) => {
+    const { low } = rangeInAllBuilds(facts, bound);
+    return upper && (low === null || low <= maximum(type));
+  });
 }
 
 /** Ranges rest on the values that constants have here. */
