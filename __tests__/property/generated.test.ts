@@ -52,6 +52,20 @@ describe('generated kernels', () => {
     process.stdout.write(`${transform.name}: ${edits} edits in generated kernels\n`);
   }, 300_000);
 
+  test.each(['peel', 'ballot', 'hoist'])('%s keeps the result where counters go below zero or meet the end of their type', (name) => {
+    const transform = transforms.find((one) => one.name === name);
+    if (transform === undefined) throw new Error(`no ${name}`);
+    fc.assert(fc.property(stream, (choices) => {
+      const kernel = kernelFrom(choices, 'signs');
+      const run = applyAll(transform, kernel.source, { evenIfItLoses: true });
+      if (run.rounds === 0) return;
+      const verdict = verifyEquivalent(load(kernel.source).program, load(run.text).program, kernel.name, {
+        blocks: [[kernel.block.x, kernel.block.y, 1]], grids: [[kernel.grid, 1, 1]], sizes: [kernel.n, 0], seeds: [1, 2], schedules: [0], arguments: inputs(kernel), budgetMs: 1000,
+      });
+      if (verdict.status === 'different') throw new Error(`${verdict.counterexample.differences.join('; ')} (${verdict.counterexample.replay})\n${kernel.source}\n--- after\n${run.text}`);
+    }), { numRuns: 20 });
+  }, 300_000);
+
   test('split keeps the result where an index space has edges', () => {
     const split = transforms.find((transform) => transform.name === 'split');
     if (split === undefined) throw new Error('no split');

@@ -41,6 +41,7 @@ const CASES: readonly (readonly [string, string, string, string, string])[] = [
   ['a base of an unsigned difference', 'unsigned base = blockIdx.x * 4 - 2;', 'unsigned t = 0; t < 9u; ++t', 'int j = base + t + threadIdx.x;', 'j < n'],
   ['compared as it is', 'unsigned base = blockIdx.x * 4 - 2;', 'unsigned t = 0; t < 9u; ++t', 'unsigned j = base + t + threadIdx.x;', 'j < (unsigned)m'],
   ['a wide base of an unsigned difference', 'long long base = blockIdx.x * 8 - 3;', 'int t = 0; t < 9; ++t', 'int j = base + t + threadIdx.x;', 'j < n'],
+  ['a wide base without a sign', 'size_t base = blockIdx.x * 8 - 3;', 'int t = -3; t < 5; t += gridDim.x', 'int j = base + threadIdx.x + t;', 'j >= 0'],
   ['a base through another variable', 'unsigned back = blockIdx.x - 2; size_t base = back;', 'int t = 0; t < 9; ++t', 'int j = base + t + threadIdx.x;', 'j < n'],
   ['a base with a sign, kept without one', 'unsigned base = n - 8;', 'int t = 0; t < 9; ++t', 'int j = base + t + threadIdx.x;', 'j < m'],
   ['a number that is weaker than a comparison', '', 'int t = 0; t < n && r < 9; ++t', 'int j = t;', 't < (m & 7)'],

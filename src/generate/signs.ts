@@ -28,10 +28,11 @@ function retyped(choose: Choices, text: string): string {
   return choose.pick([text, text, text, `(unsigned)(${text})`, `(long long)(${text})`, `(size_t)(${text})`, `(short)(${text})`]);
 }
 
-function stepOf(choose: Choices, type: CounterType, far: boolean): { readonly amount: string; readonly one: boolean } {
+function stepOf(choose: Choices, type: CounterType, far: boolean, up: boolean): { readonly amount: string; readonly one: boolean } {
   const [one, ...others] = ['1', '2', '3', '5u', 'blockDim.x', '(((unsigned)m & 7u) | 1u)', '((mode & 3) + 1)', 'sizeof(float)', '2ll', '(threadIdx.x + 1)', 'by'] as const;
   // Near the end only what is small, or is not computed in the counter's own signed type.
-  const amounts = far && type.signed && type.bits === 64 ? (['2', '3', '(mode & 3) + 1', '5ull'] as const) : others;
+  // An int that rises past its end by block and thread numbers or constants is what the grant `index-range` assumes away.
+  const amounts = far && type.signed && type.bits === 64 ? (['2', '3', '(mode & 3) + 1', '5ull'] as const) : far && up && type.name === 'int' ? (['2', '3', '(((unsigned)m & 7u) | 1u)', '((mode & 3) + 1)', '(unsigned)(lut[2] & 3) + 4u'] as const) : others;
   return choose.rarely(3) ? { amount: one, one: true } : { amount: choose.pick(amounts as unknown as readonly [string, ...string[]]), one: false };
 }
 
@@ -40,7 +41,7 @@ function farStart(choose: Choices, type: CounterType, up: boolean, own: boolean)
   const some = choose.pick(['lut[tid & 7]', 'lut[3]', '(m & 3)', '(int)(threadIdx.x & 3u)']);
   const table: Readonly<Record<string, readonly [string, string]>> = own
     ? { int: ['2147483000', '-2147483000'], unsigned: ['4294967290u', '2u'], 'long long': ['9223372036854775000ll', '-9223372036854775000ll'], size_t: ['18446744073709551600ull', '3ull'], short: ['32760', '-32760'], 'unsigned char': ['250', '3'] }
-    : { int: ['2147483600', '-2147483600'], unsigned: ['4294967200u', '40u'], 'long long': ['9223372036854775000ll', '-9223372036854775000ll'], size_t: ['18446744073709551500ull', '40ull'], short: ['32700', '-32700'], 'unsigned char': ['200', '40'] };
+    : { int: ['2147483620', '-2147483620'], unsigned: ['4294967280u', '12u'], 'long long': ['9223372036854775000ll', '-9223372036854775000ll'], size_t: ['18446744073709551600ull', '12ull'], short: ['32750', '-32750'], 'unsigned char': ['240', '12'] };
   const [high, low] = table[type.name] ?? ['0', '0'];
   return up ? `${high} + ${some}` : type.signed ? `${low} - ${some}` : `${low} + ${some}`;
 }
@@ -51,7 +52,7 @@ function head(c: GenerateContext, t: string): Head {
   const up = choose.rarely(2);
   const far = choose.rarely(3);
   const by = `${t}by`;
-  const { amount, one } = stepOf(choose, type, far);
+  const { amount, one } = stepOf(choose, type, far, up);
   const byType = choose.pick(far ? ['unsigned', 'const unsigned', 'unsigned long long'] : ['unsigned', 'int', 'const unsigned', 'long long']);
   const before = amount === 'by' ? [`${c.indent}${byType} ${by} = ${choose.pick(['blockDim.x', 'blockDim.x * 2', '(m & 3) + 1', 'gridDim.x + 1'])};`] : [];
   const amountText = amount === 'by' ? by : amount;
@@ -64,7 +65,7 @@ function head(c: GenerateContext, t: string): Head {
   ]);
   const bound = far
     ? choose.pick(type.bits === 64 ? (up ? ['n', '9223372036854775807ll', '-1'] : ['n', '2', '-9223372036854775807ll']) as [string, ...string[]]
-      : (up ? ['n', '2147483647', '2147483640', '4294967295u', '(long long)n + 4294967296ll', '32767', '255', '-1'] : ['n', '-2147483640', '(-2147483647 - 1)', '-2147483647 + lut[2]', '0', '(long long)n - 4294967296ll', '-32768', '2']) as [string, ...string[]])
+      : (up ? ['2147483647', '2147483640', '4294967295u', '(long long)n + 4294967296ll', type.bits === 8 ? '255' : '32767', 'n'] : ['-2147483640', '(-2147483647 - 1)', '-2147483647 + lut[2]', '(long long)n - 4294967296ll', type.signed ? '-32768' : '2', 'n']) as [string, ...string[]])
     : retyped(choose, choose.pick([small(choose), '(n & 31)', `${small(choose)} + 6`, up ? '14' : '-9', up ? 'n' : '-(n & 31)']));
   const order = choose.pick(up ? ['<', '<', '<='] : ['>', '>', '>=']);
   const compared = far && choose.rarely(3) ? `${t} != ${bound}` : choose.rarely(4) ? `${bound} ${order === '<' ? '>' : order === '<=' ? '>=' : order === '>' ? '<' : '<='} ${t}` : `${t} ${order} ${bound}`;
@@ -113,9 +114,29 @@ function body(c: GenerateContext, t: string, far: boolean): Lines {
   return [...declared, ...work, ...rest];
 }
 
+/** A window whose counter meets the end of its type: what lies behind it fails the guard that all before it pass. */
+function farWindow(c: GenerateContext): Lines {
+  const { choose } = c;
+  const [t, j, r] = [c.fresh('t'), c.fresh('j'), c.fresh('r')];
+  const [type, up, start, bound, index, guarded] = choose.pick<readonly [string, boolean, string, string, string, string]>([
+    ['short', true, '32764', '32768 + (m & 7)', `i + ${t}`, `${j} >= 0 && ${j} < 70000`], ['unsigned char', true, '250', '256 + (m & 7)', `tid + ${t} - 200`, `${j} >= 0 && ${j} < 5000`],
+    ['short', false, '-32764', '-32769 - (m & 7)', `${t} - tid`, `${j} < 0 && ${j} > -70000`], ['int', false, '-2147483620 - (m & 7)', '-2147483647 + lut[2]', t, `${j} < 0 && ${j} <= (mode & 7)`],
+    ['unsigned', true, '4294967290u', '(long long)4294967290ll + (m & 31)', `(long long)${t} - 4294967000ll`, `${j} >= 0 && ${j} < 5000`], ['unsigned char', false, '3', '-1 - (m & 3)', `tid + ${t}`, `${j} < 200 && ${j} >= 0`],
+    ['int', false, '-2147483620 - (m & 7)', '-2147483647 + lut[2]', t, `${j} ${choose.pick(['<', '>='])} ${choose.pick(['7', 'n', '-4'])}`],
+    ['unsigned', false, '5u', '-1ll - (m & 7)', `(long long)${t} + tid`, `${j} < 5000 && ${j} >= 0`], ['int', false, '(m & 3) - 2', '(unsigned)(mode & 3) + 2u', t, `${j} >= 0 && ${j} < 5000`],
+  ]);
+  const amount = choose.pick(['1u', '2u', 'blockDim.x', '3u', '(((unsigned)m & 1u) | 1u)']);
+  const step = type !== 'int' && choose.rarely(3) ? `${up ? '++' : '--'}${t}` : `${t} ${up ? '+' : '-'}= ${amount}`;
+  return [
+    `${c.indent}int ${r} = 0;`, `${c.indent}for (${type} ${t} = ${start}; ${t} ${up ? '<' : '>'} ${bound} && ${r} < 9; ${step}) {`, `${c.indent}    long long ${j} = ${index};`,
+    `${c.indent}    if (${guarded})`, `${c.indent}        acc += in[(unsigned)${j} & ${ELEMENTS - 1}u] * 0.25f;`, `${c.indent}    ++${r};`, `${c.indent}}`,
+  ];
+}
+
 /** Loops around an index whose edges are guarded, as a stencil or a search has them; all end by themselves, or after nine rounds. */
 function windowNest(c: GenerateContext): Lines {
   const { choose } = c;
+  if (choose.rarely(4)) return farWindow(c);
   const [t, j, y, r] = [c.fresh('t'), c.fresh('j'), c.fresh('y'), c.fresh('r')];
   const type = choose.pick(TYPES);
   const up = choose.rarely(2);

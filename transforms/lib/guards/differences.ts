@@ -9,10 +9,8 @@ import type { Expr } from '../../../src/syntax/tree.js';
 import { provenanceOf } from './named-constants.js';
 import { integerType } from './values.js';
 
-/** The largest number of a signed type as wide: what is above it may stand for a number below zero. */
-export function signedMaximum(type: IntegerType): bigint {
-  return (1n << BigInt(type.bits - 1)) - 1n;
-}
+/** What is above it may stand for a number below zero, also where it was widened since. */
+export const LARGEST_INT = (1n << 31n) - 1n;
 
 /**
  * The value of the expression in the type is a number at least zero as it was meant: no difference and no complement is in it, and nothing with a sign
@@ -22,7 +20,7 @@ export function isPlainNumber(facts: FunctionFacts, expr: Expr, type: IntegerTyp
   const inner = strip(expr);
   if (provenanceOf(inner, facts.unit, facts.program) !== 'open') {
     const { low, high } = facts.range(inner);
-    if (low !== null && high !== null && low >= 0n && high <= signedMaximum(type)) return true;
+    if (low !== null && high !== null && low >= 0n && high <= LARGEST_INT) return true;
   }
   const own = integerType(inner.type);
   if (own === null || (own.signed && !type.signed && !isNeverNegative(facts, inner))) return false;

@@ -20,7 +20,7 @@ import { describeLoop } from '../loops.js';
 import { mayBeUnset } from '../unset.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
-import { isPlainNumber, signedMaximum } from './differences.js';
+import { isPlainNumber, LARGEST_INT } from './differences.js';
 import { passingOf } from './ends.js';
 import { sumIn } from './bound.js';
 import { oneLine } from '../text.js';
@@ -377,7 +377,7 @@ export class Reader {
       // Tests between the loop and the use may bound it from above, which is not known in front of the loop.
       if (!counts && range.high !== null && range.high < high && range.high >= low) high = range.high;
     }
-    const round = low < 0n ? type.bits === 64 && !this.isPlain(decl, use) : high > signedMaximum(type) && !this.isPlain(decl, use);
+    const round = (low < 0n ? type.bits === 64 : high > LARGEST_INT) && !this.isPlain(decl, use);
     return this.intern({ key: variableKey(decl), role, text: decl.name, names: [{ kind: 'named', decl }], type, low, high, extent: null, ...(round ? { round: true as const } : {}) });
   }
 
