@@ -4,6 +4,7 @@ import { includeEdits } from './launch-includes.js';
 import { rewriteSites } from './launch-rewrite.js';
 import type { Decide } from './launch-writer.js';
 import type { KernelSites, Obstacle } from './launch-sites.js';
+import { remediesAt } from './launch-remedies.js';
 import { lineOf, proved, refuted } from './obligation.js';
 import type { Edit, LaunchPlan, Obligation, TransformContext } from './types.js';
 
@@ -41,6 +42,6 @@ export function rewritable(context: TransformContext, found: KernelSites, writin
   const line = lineOf(context, { start: found.kernel.nameSpan.start, end: found.kernel.nameSpan.end });
   const { obstacles } = writing;
   if (obstacles.length === 0) return proved('launches-rewritable', line, `host text for ${found.sites.length === 1 ? 'the launch' : `all ${found.sites.length} launches`} can be written; arguments are evaluated once`);
-  const list = obstacles.map(({ path, line: at, form }) => `${path}:${at} ${form}`).join('; ');
-  return refuted('launches-rewritable', line, list, [...new Set(obstacles.map(({ remedy }) => remedy ?? 'put the arguments into variables of the parameters’ types before the launch'))].join('; '));
+  const list = [...new Set(obstacles.map(({ path, line: at, form }) => `${path}:${at} ${form}`))].join('; ');
+  return refuted('launches-rewritable', line, list, remediesAt(obstacles, found.kernel.name, 'put the arguments into variables of the parameters’ types before the launch'));
 }

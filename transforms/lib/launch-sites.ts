@@ -10,10 +10,12 @@
  * The kernel's own definition is the caller's to replace, or to keep (`keepsOriginal`).
  */
 import { walk } from '../../src/analysis/children.js';
+import { TokenKind } from '../../src/source/tokens.js';
 import type { Span } from '../../src/source/types.js';
 import type { CallExpr, ExprStmt, FunctionDecl, Launch, Stmt, Unit } from '../../src/syntax/tree.js';
 import { hasLinkageOfC } from './linkage.js';
-import { functionAt, mentionsOf, statementOf, type Mention } from './launch-mentions.js';
+import { fileTokens, functionAt, mentionsOf, statementOf, type Mention } from './launch-mentions.js';
+import { remediesAt } from './launch-remedies.js';
 import { assumed, lineOf, proved, refuted } from './obligation.js';
 import type { Obligation, TransformContext } from './types.js';
 
@@ -163,6 +165,7 @@ function siteOf(context: TransformContext, launch: Launch, unit: Unit): LaunchSi
   if (launch.arguments.length !== kernel.parameters.length) return 'launched with default arguments left out';
   if (launch.grid.kind === 'opaque' || launch.block.kind === 'opaque') return 'launched with a configuration that was not understood';
   const found = statementOf(fn, launch.span);
+  if (found === null && isLeftOut(fn, launch.span.start)) return 'launched in an arm of #if that this configuration leaves out';
   if (found === null || found.statement.kind !== 'expression') return 'launched inside a larger expression';
   const statement = found.statement;
   let call = statement.expression;
@@ -183,7 +186,9 @@ function isStatement(node: { readonly kind: string }): node is Stmt {
 /** A statement that does nothing but set attributes of the kernel; else what the mention is, in words. */
 function attributeCall({ unit, span }: Mention): AttributeCall | string {
   const fn = functionAt(unit, span.start);
-  if (fn?.body === null || fn === null) return 'mentioned in text that is not compiled here';
+  if (isUsed(unit, span)) return 'a using-declaration names it';
+  if (fn?.body === null || fn === null) return 'named outside of the functions that are compiled here';
+  if (isLeftOut(fn, span.start)) return 'named in an arm of #if that this configuration leaves out';
   let statement: Span | null = null;
   let callee: string | null = null;
   walk(fn.body, (node) => {
@@ -204,6 +209,27 @@ function attributeCall({ unit, span }: Mention): AttributeCall | string {
   // Written twice, it must hold nothing else.
   if (!text.endsWith(';') || /[{}]|\+\+|--|[^=!<>]=[^=]/.test(text)) return `${name as string} in a larger statement`;
   return { unit, statement: whole, name: span };
+}
+
+/** Does the offset stand in an arm that the configuration leaves out? */
+function isLeftOut(fn: FunctionDecl, offset: number): boolean {
+  let out = fn.inactive.some(({ span }) => span.start <= offset && offset < span.end);
+  if (fn.body === null) return out;
+  walk(fn.body, (node) => {
+    if (node.kind === 'preprocessor') out ||= node.arms.some((arm) => !arm.active && arm.span.start <= offset && offset < arm.span.end);
+    return !out && node.span.start <= offset && offset < node.span.end;
+  });
+  return out;
+}
+
+/** `using a::b::k;` */
+function isUsed(unit: Unit, name: Span): boolean {
+  const tokens = fileTokens(unit.source);
+  let i = 0;
+  while (i < tokens.count && tokens.start(i) < name.start) i++;
+  if (tokens.spelling(i + 1) !== ';') return false;
+  while (i > 0 && tokens.spelling(i - 1) === '::') i -= tokens.kind(i - 2) === TokenKind.identifier && tokens.spelling(i - 2) !== 'using' ? 2 : 1;
+  return tokens.spelling(i - 1) === 'using';
 }
 
 /** The span with the `;` behind it. */
@@ -231,7 +257,7 @@ export function launchObligations(context: TransformContext, found: KernelSites)
     const rest = sites.length === 0 ? '' : `; can be rewritten: ${sites.map((site) => `${site.unit.source.path}:${site.line}`).join(', ')}`;
     const first = obstacles[0];
     return [refuted(id, first !== undefined && first.path === context.unit.source.path ? first.line : line, `in the way: ${listed(obstacles)}${rest}`,
-      remedyFor(kernel, obstacles))];
+      remediesAt(obstacles, kernel.name))];
   }
   if (sites.length === 0) return [refuted(id, line, `no launch of ${kernel.name} is in the files that were given`, 'give the files that launch it in the same run')];
   const [only] = sites;
@@ -239,13 +265,6 @@ export function launchObligations(context: TransformContext, found: KernelSites)
   if (found.internal && !found.inHeader) return [proved(id, line, `${where}; ${kernel.name} is static, no other file can launch it`)];
   if (keepsOriginal(context, found)) return [proved(id, line, `${where} can be rewritten; ${kernel.name} stays for ${found.externC ? 'module loaders, which find what is extern "C" by its name' : found.inHeader ? 'other files that include its header; given in the same run, it goes' : 'files that are not in this run; given too, it goes'}`)];
   return [assumed(id, 'all-launches-visible', line, `${where} can be rewritten, and no file outside this run launches ${kernel.name}`)];
-}
-
-function remedyFor(kernel: FunctionDecl, obstacles: readonly Obstacle[]): string {
-  const named = obstacles.filter(({ form }) => form.startsWith(NAMESAKE) || form === SEVERAL);
-  const rename = `give each kernel that is called ${kernel.name} a name of its own`;
-  const launch = `launch ${kernel.name} with <<<…>>> as a statement of its own at each of these places`;
-  return named.length === 0 ? launch : named.length === obstacles.length ? rename : `${rename}; ${launch}`;
 }
 
 /**
