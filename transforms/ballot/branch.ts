@@ -15,6 +15,7 @@ import { sameExpr } from '../lib/equality.js';
 import { namerFor } from '../lib/guards/names.js';
 import { isRepeatable } from '../lib/guards/tested-loop.js';
 import { armText } from '../lib/arm-text.js';
+import { BINDING, grouped } from '../lib/operands.js';
 import { placeOf } from '../lib/place.js';
 import { chainText, copyText, extentOf, indentAt, lineStartOf, movedText, oneLine, startsLine, styleOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, Edit, Estimate, Obligation, TransformContext } from '../lib/types.js';
@@ -182,8 +183,8 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
   const written = writeMask(context, mask, fresh);
   const names = [...written.names];
   const file = source.realPath;
-  const said = oneLine(source, branch.condition.span);
-  const moved = movedText(source, branch.condition.span);
+  const said = grouped(oneLine(source, branch.condition.span), branch.condition, BINDING.assignment);
+  const moved = grouped(movedText(source, branch.condition.span), branch.condition, BINDING.assignment);
   const simple = facts.effects(branch.condition).accesses.length === 0 && facts.effects(branch.condition).faults.length === 0;
   const keep = kind === 'three-way' || !simple;
   const held = keep && !/^\w+$/.test(said) ? fresh('taken') : null;
@@ -193,8 +194,7 @@ function textsOf(context: TransformContext, plan: BranchPlan, mask: Extract<Mask
   const word = `if${style.keywordSpace}`;
   const replaced: Replacement[] = held === null ? [] : [{ span: branch.condition.span, text: held }];
   if (kind === 'skip' && !jumps) {
-    const loose = branch.condition.kind === 'binary' && (branch.condition.op === '||' || branch.condition.op === ',');
-    const again = held !== null || (!loose && branch.condition.kind !== 'assign' && branch.condition.kind !== 'conditional') ? held ?? moved : `(${moved})`;
+    const again = held ?? grouped(movedText(source, branch.condition.span), branch.condition, BINDING.and);
     const edit: Edit = { file, span: branch.condition.span, text: `__any_sync(${written.mask}, ${condition}) && ${again}` };
     if (held === null) return { change: [...written.edits, edit], names };
     return { change: [...written.edits, ...inFront(context, branch, [`const bool ${held} = ${moved};`], [edit])], names };

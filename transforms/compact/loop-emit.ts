@@ -17,8 +17,9 @@ import type { Span } from '../../src/source/types.js';
 import type { Stmt } from '../../src/syntax/tree.js';
 import { armText } from '../lib/arm-text.js';
 import { namerFor, prefersUnderscores } from '../lib/guards/names.js';
+import { BINDING, grouped, negated } from '../lib/operands.js';
 import { placeOf } from '../lib/place.js';
-import { blockText, chainText, copyText, extentOf, indentAt, lineStartOf, startsLine, statementStart, styleOf, textOf, type Replacement } from '../lib/text.js';
+import { blockText, chainText, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, statementStart, styleOf, textOf, type Replacement } from '../lib/text.js';
 import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { maskAt, writeMask, type MaskPlan } from '../lib/votes.js';
 import type { LoopPlan } from './loop-shape.js';
@@ -59,8 +60,8 @@ export function loopTexts(context: TransformContext, plan: LoopPlan, mask: Extra
   const work = (indent: string): string => [
     ...held.map(({ name: own, type, queue }) => `${indent}${declare(type, own)} = ${queue}[${finished} % ${depth}];`), heavyText(context, plan, indent), `${indent}${finished}++;`,
   ].join('\n');
-  const said = textOf(source, region.predicate.span);
-  const condition = region.holds ? said : isWord(said) ? `!${said}` : `!(${said})`;
+  const said = joinLines(textOf(source, region.predicate.span));
+  const condition = region.holds ? grouped(said, region.predicate, BINDING.assignment) : negated(said, region.predicate);
   const put = [...held.map(({ name: own, queue }) => `${deep}${queue}[${queued} % ${depth}] = ${own};`), `${deep}${queued}++;`].join('\n');
   const lines = [
     `const bool ${active} = ${condition};`,
@@ -97,10 +98,6 @@ export function loopTexts(context: TransformContext, plan: LoopPlan, mask: Extra
   const whole = copyText(source, extent, { from: own, to: around.indent }, replaced);
   const text = [...declarations, whole, drained(around.indent)].join(`\n${around.indent}`);
   return { names, edits: [...steps.filter((edit) => !inLoop(edit)), ...around.edits, { file, span: around.span, text: `${around.before}${text}${around.after}` }] };
-}
-
-function isWord(text: string): boolean {
-  return /^\w+$/.test(text);
 }
 
 function heavyText(context: TransformContext, { region }: LoopPlan, indent: string): string {

@@ -2,6 +2,7 @@
  * The arm of a `?:` that decides a statement, written in place of the `?:`.
  */
 import type { Expr, Stmt } from '../../src/syntax/tree.js';
+import { BINDING, grouped } from '../lib/operands.js';
 
 /** A replacement of an expression inside a statement: the arm of a `?:`. */
 export interface ExprChoice {
@@ -16,7 +17,7 @@ export interface ExprChoice {
 export function armExpression(stmt: Stmt, { outer, arm }: ExprChoice, text: string): string {
   const alone = stmt.kind === 'expression' && unparenthesised(stmt.expression) === unparenthesised(outer);
   if (alone && !startsAsExpression(arm)) return arm.kind === 'construct' || arm.kind === 'call' || arm.kind === 'paren' ? `(void)${text}` : `(void)(${text})`;
-  return arm.kind === 'binary' && arm.op === ',' ? `(${text})` : text;
+  return grouped(text, arm, BINDING.assignment);
 }
 
 function unparenthesised(expr: Expr): Expr {

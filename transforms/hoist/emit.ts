@@ -15,6 +15,7 @@
 import { tokenize } from '../../src/source/tokenizer.js';
 import type { Edit, SourceFile, Span } from '../../src/source/types.js';
 import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
+import { bindingOf, BINDING, negated } from '../lib/operands.js';
 import { placeOf } from '../lib/place.js';
 import {
   chainText, commentsIn, copyText, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
@@ -208,9 +209,9 @@ function negation(context: TransformContext, condition: Expr, indent: string): s
   let plain = condition;
   while (plain.kind === 'paren') plain = plain.inner;
   if (plain.kind === 'unary' && plain.op === '!') {
-    const { core, negated } = polarity(plain);
+    const { core, negated: turned } = polarity(plain);
     // `!x` negated is `x`, if `x` may stand beside `&&`.
-    if (negated && strip(plain.operand) === core && (plain.operand.kind === 'paren' || isPrimary(plain.operand))) {
+    if (turned && strip(plain.operand) === core && (plain.operand.kind === 'paren' || isPrimary(plain.operand))) {
       return conditionText(context, plain.operand.kind === 'paren' && isPrimary(plain.operand.inner) ? plain.operand.inner : plain.operand, indent);
     }
   }
@@ -226,11 +227,11 @@ function negation(context: TransformContext, condition: Expr, indent: string): s
     }
   }
   const text = conditionText(context, plain, indent);
-  return isPrimary(plain) ? `!${text}` : `!(${text})`;
+  return negated(text, plain);
 }
 
 function isPrimary(expr: Expr): boolean {
-  return expr.kind === 'ref' || expr.kind === 'member' || expr.kind === 'index' || expr.kind === 'call' || expr.kind === 'literal' || expr.kind === 'coordinate';
+  return bindingOf(expr) >= BINDING.postfix;
 }
 
 // ------------------------------------------------------------------------------------------------------------- switch

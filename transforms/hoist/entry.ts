@@ -8,6 +8,7 @@ import { fits, integer, operate } from '../../src/cuda/integers.js';
 import type { Expr, RefExpr, Type } from '../../src/syntax/tree.js';
 import { sameType } from '../lib/equality.js';
 import { commaList, describeLoop, variableOf } from '../lib/loops.js';
+import { BINDING, bindingOf, grouped } from '../lib/operands.js';
 import { copyText, type Replacement } from '../lib/text.js';
 
 export type Entry =
@@ -42,7 +43,7 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
     if (cast === null) return { kind: 'unknown', why: `the type of ${use.name} or of its first value is not a known integer type` };
     if (facts.effects(value).assigns.size > 0) return { kind: 'unknown', why: `the first value of ${use.name} has effects` };
     const text = source.text.slice(value.span.start, value.span.end);
-    const whole = value.kind === 'literal' || value.kind === 'ref' || value.kind === 'paren' || value.kind === 'coordinate' ? text : `(${text})`;
+    const whole = grouped(text, value, BINDING.closed);
     replacements.push({ span: use.span, text: `${cast}${whole}` });
     exprs.push(value);
   }
@@ -168,6 +169,5 @@ function partnerOf(test: Expr, use: RefExpr): Type | null {
 
 /** True if the text binds less tightly than `&&`, on either side of it. */
 export function needsParentheses(expr: Expr): boolean {
-  if (expr.kind === 'binary') return expr.op === '||' || expr.op === ',';
-  return expr.kind === 'conditional' || expr.kind === 'assign';
+  return bindingOf(expr) < BINDING.and;
 }

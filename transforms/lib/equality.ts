@@ -5,7 +5,7 @@
 import { strip } from '../../src/analysis/children.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { Expr, Type } from '../../src/syntax/tree.js';
-import { commentsIn } from './text.js';
+import { codeOnly } from './text.js';
 
 /**
  * Two expressions are the same text about the same declarations, parentheses and macros aside. Says nothing about their values
@@ -61,14 +61,5 @@ export function sameType(a: Type, b: Type): boolean {
 
 /** Code tokens of a span, comments and white space left out: two texts with equal token lists are the same code. */
 export function codeOf(source: SourceFile, span: Span): string {
-  let out = '';
-  let at = span.start;
-  for (const comment of commentsIn(source, span)) {
-    if (comment.start < at) continue;
-    out += `${source.text.slice(at, comment.start)} `;
-    at = comment.end;
-  }
-  out += source.text.slice(at, span.end);
-  return out.replaceAll(/\s+/g, ' ').trim();
+  return codeOnly(source.text.slice(span.start, span.end));
 }
-

@@ -4,7 +4,7 @@
 import type { Fact } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import { grantFor, isDefaultGrant } from './grants.js';
-import { oneLine } from './text.js';
+import { codeOnly } from './text.js';
 import type { Obligation, TransformContext } from './types.js';
 
 export function proved(id: string, line: number, text: string): Obligation {
@@ -38,8 +38,8 @@ export function lineOf(context: TransformContext, node: Span | { readonly span: 
   return context.unit.source.line(span.start);
 }
 
-/** Text of a node on one line, shortened for messages. */
+/** Code of a node on one line, shortened for messages. */
 export function excerpt(source: SourceFile, node: { readonly span: Span }): string {
-  const text = oneLine(source, node.span).replaceAll(/\s+/g, ' ');
+  const text = codeOnly(source.text.slice(node.span.start, node.span.end)).replaceAll('\n', ' ');
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -6,6 +6,8 @@
  * lines that continue a directive, are left as they are. All text made here ends lines with `\n`; the rewrite room converts.
  */
 import { forEachChild, type Node } from '../../src/analysis/children.js';
+import { tokenize } from '../../src/source/tokenizer.js';
+import { TokenKind } from '../../src/source/tokens.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { CompoundStmt, FunctionDecl, Stmt } from '../../src/syntax/tree.js';
 
@@ -16,6 +18,38 @@ export function textOf(source: SourceFile, span: Span): string {
 
 export function unixNewlines(text: string): string {
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+}
+
+/**
+ * Lines put together: where a line ends between two tokens stands a space, and line comments become block comments. Literals stay as they are,
+ * those of several lines too; directives keep their lines.
+ */
+export function joinLines(text: string): string {
+  return betweenTokens(text, (gap, comments) => {
+    if (!gap.includes('\n') && !comments.some((comment) => comment.startsWith('//'))) return gap;
+    const said = comments.map((comment) => (comment.startsWith('//') ? `/* ${comment.slice(2).replaceAll(/\\\r?\n/g, ' ').replaceAll('*/', '* /').trim()} */` : comment.replaceAll(/\s*\n\s*/g, ' ')));
+    return ` ${said.map((comment) => `${comment} `).join('')}`;
+  });
+}
+
+/** The code alone: one space for all white space and comments between two tokens. Literals stay as they are. */
+export function codeOnly(text: string): string {
+  return betweenTokens(text, (gap) => (gap === '' ? '' : ' '));
+}
+
+/** The text with other gaps between its tokens; `comments` are those that stand in a gap. */
+function betweenTokens(text: string, gapText: (gap: string, comments: readonly string[]) => string): string {
+  const { tokens, comments } = tokenize(text);
+  const said = (from: number, to: number): string => gapText(text.slice(from, to), comments.filter(({ start }) => start >= from && start < to).map(({ start, end }) => text.slice(start, end)));
+  let out = '';
+  let at = 0;
+  for (let i = 0; i < tokens.count; i++) {
+    const directive = tokens.kind(i) === TokenKind.directive;
+    const gap = said(at, tokens.start(i));
+    out += directive ? `${gap.trimEnd()}\n${tokens.spelling(i).trimEnd()}\n` : `${i === 0 || out.endsWith('\n') ? gap.trimStart() : gap}${tokens.spelling(i)}`;
+    at = tokens.end(i);
+  }
+  return (out + said(at, text.length)).trimEnd();
 }
 
 /** Offset of the first character of the line that holds `offset`. */
@@ -100,11 +134,6 @@ export function movedText(source: SourceFile, span: Span): string {
     return said.startsWith('//') || said.includes('\n');
   });
   return apart ? text : joinLines(text);
-}
-
-/** Lines of code put together; there is no comment in them that ends a line. */
-export function joinLines(text: string): string {
-  return unixNewlines(text).replaceAll(/\\[ \t]*\n/g, '').replaceAll(/\s*\n\s*/g, ' ').trim();
 }
 
 /** `end` moved behind comments that stand on the rest of the line, if nothing else does. */

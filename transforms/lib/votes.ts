@@ -14,6 +14,7 @@ import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from './equality.js';
 import { isRepeatable } from './guards/tested-loop.js';
 import { excerpt, lineOf } from './obligation.js';
+import { BINDING, grouped, negated } from './operands.js';
 import { indentAt, lineStartOf, movedText, oneLine, startsLine } from './text.js';
 import type { Edit, TransformContext } from './types.js';
 
@@ -152,10 +153,10 @@ export function writeMask(context: TransformContext, plan: Extract<MaskPlan, { k
     let held: string | null = null;
     if (!repeatable) {
       held = name('taken');
-      lines.push(`const bool ${held} = ${movedText(source, condition.span)};`);
+      lines.push(`const bool ${held} = ${grouped(movedText(source, condition.span), condition, BINDING.assignment)};`);
       edits.push({ file: source.realPath, span: condition.span, text: held });
     }
-    const vote = holds === true ? held ?? oneLine(source, condition.span) : oppositeOf(context, condition, held);
+    const vote = holds === true ? held ?? grouped(oneLine(source, condition.span), condition, BINDING.assignment) : oppositeOf(context, condition, held);
     const made = name('lanes');
     lines.push(`const unsigned int ${made} = __ballot_sync(${mask}, ${vote});`);
     const at = lineStartOf(source, branch.span.start);
@@ -170,11 +171,11 @@ const FLIPPED: Readonly<Record<string, string>> = { '<': '>=', '>=': '<', '>': '
 /** `i < n` for `i >= n`: integers only, since a comparison with NaN has no opposite. `held` is the variable that keeps the condition's value. */
 function oppositeOf(context: TransformContext, condition: Expr, held: string | null): string {
   const { source } = context.unit;
+  if (held !== null) return `!${held}`;
   const isInteger = (expr: Expr): boolean => expr.type.kind === 'int' || expr.type.kind === 'bool';
-  if (condition.kind === 'binary' && held === null && isInteger(condition.left) && isInteger(condition.right)) {
+  if (condition.kind === 'binary' && isInteger(condition.left) && isInteger(condition.right)) {
     const op = FLIPPED[condition.op];
     if (op !== undefined) return `${oneLine(source, condition.left.span)} ${op} ${oneLine(source, condition.right.span)}`;
   }
-  const text = held ?? oneLine(source, condition.span);
-  return /^\w+$/.test(text) ? `!${text}` : `!(${text})`;
+  return negated(oneLine(source, condition.span), condition);
 }

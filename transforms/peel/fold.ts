@@ -17,6 +17,7 @@ import type { Expr } from '../../src/syntax/tree.js';
 import { sameExpr } from '../lib/equality.js';
 import { conjunctsOf } from '../lib/loops.js';
 import type { Written } from '../lib/names-resolve.js';
+import { BINDING, grouped } from '../lib/operands.js';
 import { textOf } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Guard } from '../lib/guards/guards.js';
@@ -74,7 +75,7 @@ export function foldPlan(context: TransformContext, loop: PeelableLoop, counter:
   const always = facts.constant(loop.condition);
   const dropped: Dropped | null = always !== null && always !== 0n ? { texts: members, assumed: false } : own === null ? null : dropsTest(context, loop, counter, own, members, entry);
   const texts: readonly HeadText[] = dropped?.texts ?? members;
-  const head = dropped === null ? [ownTest(context, loop.condition)] : [];
+  const head = dropped === null ? [grouped(textOf(context.unit.source, loop.condition.span), loop.condition, BINDING.and)] : [];
   const comparisons = members.map(({ guard }) => guard.comparison);
   const uniform = comparisons.every((comparison) => { const scope = facts.scope(comparison); return scope.known && atLeast(scope.value, 'block'); });
   // Lanes leave the loop on their own then: what they do together must not depend on who is still there.
@@ -88,11 +89,6 @@ export function foldPlan(context: TransformContext, loop: PeelableLoop, counter:
     ownBound: !uniform, uniformGuards: uniform,
     under: uniform ? comparisons.flatMap((comparison) => facts.scope(comparison).under) : [], stated: [...reader.stated, ...counter.stated],
   };
-}
-
-function ownTest(context: TransformContext, test: Expr): string {
-  const text = textOf(context.unit.source, test.span);
-  return test.kind === 'assign' || test.kind === 'conditional' || (test.kind === 'binary' && (test.op === '||' || test.op === ',')) ? `(${text})` : text;
 }
 
 /** The values that the counter still takes once the guard fails are seen by nobody. */

@@ -393,13 +393,18 @@ function cutOf({ context, loop, counter }: Setting, choices: readonly Choice[]):
   return null;
 }
 
-function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan {
+function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan | PeelProblem {
   const { context, loop, counter, sym, nonNegative } = setting;
   // A last run that would do nothing is not written if nobody looks at the counter any more.
   const last = all.at(-1);
   const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, null) && diesWithLoop(context, loop);
   const over = last !== undefined && all.length > 1 && breaksAtOnce(context, loop, last.decisions);
   const runs = idle || over ? all.slice(0, -1) : all;
+  const [lead] = items;
+  // One loop with a nearer end, and the guards in it as before: peel would come back to it for ever.
+  if (lead !== undefined && runs.every((run) => run.decisions.size === 0)) {
+    return { kind: 'problem', loop, guard: lead.guard, id: 'bound-exact', text: 'all iterations that are left would still ask it' };
+  }
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {
     kind: 'range', loop, counter, sym, runs, guards: items.map((item) => item.guard), nonNegative, needsMonotone, assumed: assumed || counter.assumed || setting.leans(),

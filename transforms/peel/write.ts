@@ -22,9 +22,10 @@ import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import { declarationText, isShadowed, readsOf, versionTexts, writeTwoVersions } from '../lib/guards/two-versions.js';
 import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
+import { BINDING, bindingOf, operandText } from '../lib/operands.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
 import { scopeAt } from '../lib/scopes.js';
-import { commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { FoldPlan } from './fold.js';
 import type { RangePlan, Run, RunTest } from './range.js';
@@ -218,9 +219,8 @@ function stepOver(context: TransformContext, plan: RangePlan, run: Run, test: st
   if (run.once !== true || run.test === null || test === null || loop.kind !== 'for' || loop.step === null || loop.condition === null) return null;
   if (plan.runs[0] === run || !doesNothing(context, loop, run.decisions, null)) return null;
   const { source } = context.unit;
-  const own = textOf(source, loop.condition.span);
-  const whole = !run.keepsLoopTest || alwaysHolds(context, loop.condition) ? test : needsParentheses(loop.condition) ? `(${own}) && ${test}` : `${own} && ${test}`;
-  return `if (${whole}) ${textOf(source, loop.step.span)};`;
+  const whole = !run.keepsLoopTest || alwaysHolds(context, loop.condition) ? test : `${operandText(source, loop.condition, BINDING.and)} && ${test}`;
+  return `if (${whole}) ${joinLines(textOf(source, loop.step.span))};`;
 }
 
 /** What changes in the head of the loop for one of the runs. */
@@ -235,7 +235,7 @@ function headOf(context: TransformContext, plan: RangePlan, run: Run, test: stri
   if (test !== null) {
     const { source } = context.unit;
     if (!run.keepsLoopTest || alwaysHolds(context, loop.condition)) edits.push({ span: loop.condition.span, text: test });
-    else if (needsParentheses(loop.condition)) edits.push({ span: loop.condition.span, text: `(${textOf(source, loop.condition.span)}) && ${test}` });
+    else if (bindingOf(loop.condition) < BINDING.and) edits.push({ span: loop.condition.span, text: `(${textOf(source, loop.condition.span)}) && ${test}` });
     else edits.push({ span: { start: loop.condition.span.end, end: loop.condition.span.end }, text: ` && ${test}` });
   }
   return edits;
@@ -259,8 +259,4 @@ function movedText({ unit: { source } }: TransformContext, loop: ForStmt): strin
 function alwaysHolds(context: TransformContext, test: Expr): boolean {
   const value = context.facts.constant(test);
   return value !== null && Number(value) !== 0;
-}
-
-function needsParentheses(expr: Expr): boolean {
-  return expr.kind === 'assign' || expr.kind === 'conditional' || (expr.kind === 'binary' && (expr.op === '||' || expr.op === ','));
 }

@@ -10,6 +10,7 @@ import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import { COMMAND_LINE } from '../../../src/source/macros.js';
 import type { Expr, MacroExpr, RefExpr } from '../../../src/syntax/tree.js';
 import type { Written } from '../names-resolve.js';
+import { BINDING, bindingOf, grouped, type Binding } from '../operands.js';
 import { openRange, provenanceOf, restsOnOpen, MOST, type Provenance } from './named-constants.js';
 import { symbol, type Sym } from './polynomial.js';
 import { exactly, integerType, type Reading } from './values.js';
@@ -32,7 +33,7 @@ export class ConstantSymbols {
     const { file, line } = expr.definition;
     const where = file === COMMAND_LINE ? '-D' : `${file === this.facts.unit.source.realPath ? 'line ' : `${base(file)}:`}${line}`;
     // `#define N 4 + 1` is one value only in parentheses.
-    const text = expr.expanded.kind === 'binary' || expr.expanded.kind === 'conditional' ? `(${expr.name})` : expr.name;
+    const text = grouped(expr.name, expr, BINDING.unary);
     return this.made(`macro:${expr.name}`, text, [{ kind: 'macro', name: expr.name }], type, value, isOpen, `${where}; a build may define it otherwise`);
   }
 
@@ -59,16 +60,16 @@ export class ConstantSymbols {
     const type = typeFor(expr, value);
     if (type === null) return null;
     const isOpen = this.provenance(expr) === 'open';
-    if (!isOpen && value !== null) return this.made(`text:${text}`, text, [{ kind: 'copied', node: expr }], type, value, false, '');
+    if (!isOpen && value !== null) return this.made(`text:${text}`, text, [{ kind: 'copied', node: expr }], type, value, false, '', bindingOf(expr));
     const { low, high } = range ?? { low: minimum(type), high: maximum(type) };
-    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', constant: true, text, names: [{ kind: 'copied', node: expr }], type, low, high, extent: null })), type);
+    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', constant: true, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, low, high, extent: null })), type);
   }
 
-  private made(key: string, text: string, names: readonly Written[], type: IntegerType, value: bigint | null, isOpen: boolean, why: string): Reading {
+  private made(key: string, text: string, names: readonly Written[], type: IntegerType, value: bigint | null, isOpen: boolean, why: string, binding: Binding = BINDING.closed): Reading {
     const range = isOpen ? openRange(value === null ? [] : [value]) : null;
     if (range !== null && value !== null) this.state(text, [value], why);
     const [low, high] = isOpen || value === null ? [range?.low ?? minimum(type), range?.high ?? maximum(type)] : [value, value];
-    return exactly(symbol(this.intern({ key, role: 'uniform', constant: true, text, names, type, low, high: high > maximum(type) ? maximum(type) : high, extent: null })), type);
+    return exactly(symbol(this.intern({ key, role: 'uniform', constant: true, text, names, binding, type, low, high: high > maximum(type) ? maximum(type) : high, extent: null })), type);
   }
 
   private state(name: string, values: readonly bigint[], why: string): void {

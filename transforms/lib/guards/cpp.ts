@@ -2,9 +2,9 @@
  * Small C++ integer expressions that peel writes: printed as text, and evaluated in their C++ types by the tests, so that a bound is
  * checked as it will run, wrap-around included.
  */
-import { isStmt } from '../../../src/analysis/children.js';
-import { commonType, fits, INT32, INT64, promote, UINT32, UINT64, wrap, type IntegerType } from '../../../src/cuda/integers.js';
+import { commonType, fits, INT32, INT64, minimum, promote, UINT32, UINT64, wrap, type IntegerType } from '../../../src/cuda/integers.js';
 import { unreachable } from '../../../src/syntax/tree.js';
+import { BINDING, bindingOfOperator, type Binding } from '../operands.js';
 import type { Sym } from './polynomial.js';
 
 export type Cpp =
@@ -97,71 +97,59 @@ export function typeName(type: IntegerType): string {
   return type.signed ? 'int' : 'unsigned int';
 }
 
-const SUM = 1;
-const PRODUCT = 2;
-const UNARY = 3;
-const PRIMARY = 4;
-
-function strength(expr: Cpp): number {
+function bindingOf(expr: Cpp): Binding {
   switch (expr.kind) {
-    case 'number': return expr.value < 0n ? UNARY : PRIMARY;
-    case 'symbol': return /^[\w.]+$/.test(expr.sym.text) ? PRIMARY : expr.sym.product === true ? PRODUCT : strengthOfText(expr.sym);
-    case 'name': case 'extreme': return PRIMARY;
-    case 'cast': return UNARY;
-    case 'binary': return expr.op === '+' || expr.op === '-' ? SUM : PRODUCT;
-    case 'positive': return 0;
+    case 'number': return literal(expr.value).includes(' ') ? BINDING.closed : expr.value < 0n ? BINDING.unary : BINDING.closed;
+    case 'symbol': return expr.sym.binding ?? BINDING.closed;
+    case 'name': case 'extreme': return BINDING.closed;
+    case 'cast': return BINDING.unary;
+    case 'binary': return expr.op === '-' && isZero(expr.left) ? BINDING.unary : bindingOfOperator(expr.op);
+    case 'positive': return BINDING.assignment;
     default: return unreachable(expr);
   }
 }
 
-/** Text that is copied from the source, by what the source has there; what is weaker than a sum needs parentheses everywhere. */
-function strengthOfText({ names, text }: Sym): number {
-  const [copied, more] = names;
-  // The name of a macro that stands for a sum has its parentheses already.
-  if (copied?.kind === 'macro' && text === `(${copied.name})`) return PRIMARY;
-  if (copied === undefined || more !== undefined || copied.kind !== 'copied' || isStmt(copied.node)) return 0;
-  const { node } = copied;
-  switch (node.kind) {
-    case 'paren': case 'ref': case 'literal': case 'member': case 'call': case 'index': case 'coordinate': return PRIMARY;
-    case 'unary': return UNARY;
-    case 'binary': return node.op === '+' || node.op === '-' ? SUM : node.op === '*' || node.op === '/' || node.op === '%' ? PRODUCT : 0;
-    default: return 0;
-  }
+function isZero(expr: Cpp): boolean {
+  return expr.kind === 'number' && expr.value === 0n;
 }
 
-/** The text as an operand of a comparison. */
-export function printOperand(expr: Cpp, shadowed = false): string {
+/** The text as an operand that must bind as tightly as `least`: of a comparison, if nothing else is said. */
+export function printOperand(expr: Cpp, shadowed = false, least: Binding = BINDING.shift): string {
   const text = print(expr, shadowed);
-  return strength(expr) < SUM ? `(${text})` : text;
+  return bindingOf(expr) < least ? `(${text})` : text;
 }
 
 /** C++ text; parentheses only where they are needed. `shadowed` tells that `min` and `max` are not CUDA's here. */
 export function print(expr: Cpp, shadowed = false): string {
-  const inner = (operand: Cpp, needed: number): string => {
-    const text = print(operand, shadowed);
-    return strength(operand) < needed ? `(${text})` : text;
-  };
+  const inner = (operand: Cpp, least: Binding): string => printOperand(operand, shadowed, least);
   switch (expr.kind) {
     case 'number': return literal(expr.value);
     case 'symbol': return expr.sym.text;
     case 'name': return expr.name;
-    case 'cast': return `(${typeName(expr.to)})${inner(expr.operand, UNARY)}`;
+    case 'cast': return `(${typeName(expr.to)})${inner(expr.operand, BINDING.unary)}`;
     case 'binary': {
-      const own = strength(expr);
-      if (expr.op === '-' && expr.left.kind === 'number' && expr.left.value === 0n) return `-${inner(expr.right, UNARY)}`;
-      return `${inner(expr.left, own)} ${expr.op} ${inner(expr.right, own + 1)}`;
+      const [own, next] = expr.op === '+' || expr.op === '-' ? [BINDING.sum, BINDING.product] as const : [BINDING.product, BINDING.member] as const;
+      if (expr.op === '-' && isZero(expr.left)) {
+        const text = inner(expr.right, BINDING.unary);
+        // Two of them would be a decrement.
+        return text.startsWith('-') ? `-(${text})` : `-${text}`;
+      }
+      return `${inner(expr.left, own)} ${expr.op} ${inner(expr.right, next)}`;
     }
     case 'extreme': {
-      const [left, right] = [print(expr.left, shadowed), print(expr.right, shadowed)];
+      const [left, right] = [inner(expr.left, BINDING.assignment), inner(expr.right, BINDING.assignment)];
       if (!shadowed) return `${expr.op}(${left}, ${right})`;
-      return `(${inner(expr.left, SUM)} ${expr.op === 'max' ? '>' : '<'} ${inner(expr.right, SUM)} ? ${left} : ${right})`;
+      return `(${inner(expr.left, BINDING.shift)} ${expr.op === 'max' ? '>' : '<'} ${inner(expr.right, BINDING.shift)} ? ${left} : ${right})`;
     }
-    case 'positive': return `${inner(expr.left, SUM)} ${expr.op} ${inner(expr.right, SUM)} ? ${print(expr.then, shadowed)} : 0`;
+    case 'positive': return `${inner(expr.left, BINDING.shift)} ${expr.op} ${inner(expr.right, BINDING.shift)} ? ${inner(expr.then, BINDING.assignment)} : 0`;
     default: return unreachable(expr);
   }
 }
 
+/** The smallest value of a type has no literal of that type: its digits are a number above the largest. */
 function literal(value: bigint): string {
+  if (value === minimum(INT32)) return `(${value + 1n} - 1)`;
+  if (value === minimum(INT64)) return `(${value + 1n}LL - 1)`;
   if (fits(value, INT32)) return value.toString();
   return fits(value, INT64) ? `${value}LL` : `${value}ULL`;
 }

@@ -5,6 +5,7 @@
  */
 import type { IntegerType } from '../../../src/cuda/integers.js';
 import type { Written } from '../names-resolve.js';
+import type { Binding } from '../operands.js';
 
 /**
  * `counter`: the counter of the loop that is peeled. `inner`: the counter of a loop inside it. `thread`: differs between the threads
@@ -29,8 +30,8 @@ export interface Sym {
   readonly extent: { readonly low: Poly; readonly high: Poly } | null;
   /** The name of a constant: known when the program is compiled. `low` and `high` are all values that it may have there. */
   readonly constant?: true;
-  /** `text` is a product or a quotient. */
-  readonly product?: true;
+  /** How tightly `text` binds as an operand; absent for a name, which is closed. */
+  readonly binding?: Binding;
   /** A counter that moves up and does not pass the end of its type. */
   readonly rises?: true;
   /** It may stand for a number below zero where it is above the largest signed one: a difference gone round, a counter that falls. */

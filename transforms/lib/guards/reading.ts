@@ -17,13 +17,14 @@ import { atLeast, type FunctionFacts, type Loop, type Scope, type Variable, type
 import { unreachable, type Decl, type Expr, type MacroExpr, type RefExpr } from '../../../src/syntax/tree.js';
 import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
+import { BINDING, bindingOf } from '../operands.js';
+import { codeOnly } from '../text.js';
 import { mayBeUnset } from '../unset.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { print } from './cpp.js';
 import { isPlainNumber, LARGEST_INT } from './differences.js';
 import { passingOf } from './ends.js';
 import { sumIn } from './bound.js';
-import { oneLine } from '../text.js';
 import { coordinate, exactly, holdsTruth, integerType, isCoordinate, isCounted, isIndex, isSumOfCoordinates, isThread, isThreadsOwn, keyOf, variableKey, within, type Reading } from './values.js';
 import { add, constant, constantValue, extreme, interval, isConstant, multiply, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
@@ -233,7 +234,7 @@ export class Reader {
     const text = print({ kind: 'binary', op: '/', left: sum, right: part });
     const [over, under] = [interval(poly), interval(divisor)];
     const names = [...symbolsOf(poly), ...symbolsOf(divisor)].flatMap((sym) => sym.names);
-    return symbol(this.intern({ key: text, role: 'uniform', text, names, type: INT32, low: over.low / under.high, high: over.high / under.low, extent: null, product: true, ...(isConstant(poly) ? { constant: true as const } : {}) }));
+    return symbol(this.intern({ key: text, role: 'uniform', text, names, type: INT32, low: over.low / under.high, high: over.high / under.low, extent: null, binding: BINDING.product, ...(isConstant(poly) ? { constant: true as const } : {}) }));
   }
 
   private thread(key: string, type: IntegerType, low: Poly, high: Poly, lowest: bigint, highest: bigint): Reading {
@@ -547,13 +548,13 @@ export class Reader {
   }
 
   private textOf(expr: Expr): string {
-    return oneLine(this.facts.unit.source, expr.span);
+    return codeOnly(this.facts.unit.source.text.slice(expr.span.start, expr.span.end));
   }
 
   private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
     const text = this.textOf(expr);
     const round = (!type.signed || type.bits === 64) && !isPlainNumber(this.facts, expr, type);
-    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], type, low: minimum(type), high: maximum(type), extent: null, ...(round ? { round: true as const } : {}) });
+    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, low: minimum(type), high: maximum(type), extent: null, ...(round ? { round: true as const } : {}) });
   }
 
   private isShift(amount: Expr): boolean {

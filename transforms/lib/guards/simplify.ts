@@ -10,6 +10,7 @@ import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, ParenExpr, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
 import { sameType } from '../equality.js';
+import { BINDING, bindingOf } from '../operands.js';
 import { commentsIn, copyText, endsLine, indentAt, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
 import { isRepeatable } from './tested-loop.js';
@@ -131,7 +132,7 @@ class Simplifier {
   private parensOf(outer: Expr): readonly Replacement[] {
     let inner = outer;
     while (inner.kind === 'paren') inner = inner.inner;
-    if (inner.kind === 'assign' || (inner.kind === 'binary' && inner.op === ',')) return [];
+    if (inner.kind === 'assign' || bindingOf(inner) < BINDING.assignment) return [];
     const { text } = this.facts.unit.source;
     const spans = [{ start: outer.span.start, end: inner.span.start }, { start: inner.span.end, end: outer.span.end }];
     return spans.every((span) => /^[()\s]*$/.test(text.slice(span.start, span.end))) ? spans.map((span) => ({ span, text: '' })) : [];
@@ -156,7 +157,7 @@ class Simplifier {
   private bareOperand(operand: Expr): readonly Replacement[] {
     if (operand.kind !== 'paren' || operand.inner.kind === 'paren') return [];
     const left = this.leftOf(operand.inner);
-    return left !== null && strength(left) === 'tight' ? this.ownParens(operand) : [];
+    return left !== null && isTight(left) ? this.ownParens(operand) : [];
   }
 
   /** `a || (b)`, where `a || (b && c)` stood: what is left binds tighter than the chain around it. */
@@ -166,7 +167,7 @@ class Simplifier {
     const other = parent.left === link ? parent.right : parent.left;
     const left = this.truth(other) === null ? this.leftOf(link.inner) : null;
     if (left === null || left.kind === 'paren') return [];
-    const tight = left.kind === 'binary' ? !['&&', '||', ','].includes(left.op) : left.kind === 'unary' || left.kind === 'cast' || strength(left) === 'tight';
+    const tight = bindingOf(left) > BINDING.and;
     return tight ? this.ownParens(link) : [];
   }
 
@@ -250,17 +251,17 @@ class Simplifier {
     const cast = this.keepsType(node, arm) ? '' : castTo(node.type, arm.type);
     if (cast === null) return [{ span: node.condition.span, text: String(value) }, ...this.rewrite(node.then), ...this.rewrite(node.else)];
     if (cast !== '') {
-      const tight = strength(arm) === 'tight';
+      const tight = isTight(arm);
       return [
         { span: { start: node.span.start, end: arm.span.start }, text: tight ? cast : `${cast}(` }, ...this.rewrite(arm),
         { span: { start: arm.span.end, end: node.span.end }, text: tight ? '' : ')' },
       ];
     }
     const whole = this.stripParens(node);
-    const loose = arm.kind === 'assign' || arm.kind === 'conditional' || (arm.kind === 'binary' && arm.op === ',');
-    const bare = !loose && (strength(arm) === 'tight' || this.isWholeValue(whole));
+    const loose = bindingOf(arm) <= BINDING.assignment;
+    const bare = !loose && (isTight(arm) || this.isWholeValue(whole));
     const span: Span = bare ? whole.span : node.span;
-    const [open, close] = loose || (!bare && !this.standsInParens(node) && strength(arm) !== 'tight') ? ['(', ')'] : ['', ''];
+    const [open, close] = loose || (!bare && !this.standsInParens(node) && !isTight(arm)) ? ['(', ')'] : ['', ''];
     return [
       { span: { start: span.start, end: arm.span.start }, text: open },
       ...this.rewrite(arm),
@@ -434,10 +435,7 @@ function contentSpan(text: string, block: Span): Span {
   return { start, end };
 }
 
-/** Whether an expression needs parentheses as an operand. */
-function strength(expr: Expr): 'tight' | 'loose' {
-  switch (expr.kind) {
-    case 'literal': case 'ref': case 'coordinate': case 'this': case 'paren': case 'call': case 'index': case 'member': case 'construct': return 'tight';
-    default: return 'loose';
-  }
+/** Stands anywhere without parentheses. */
+function isTight(expr: Expr): boolean {
+  return bindingOf(expr) >= BINDING.postfix;
 }

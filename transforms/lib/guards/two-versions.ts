@@ -3,12 +3,13 @@
  */
 import type { FileSpan, Span } from '../../../src/source/types.js';
 import { unreachable, type Expr, type VariableDecl } from '../../../src/syntax/tree.js';
+import { BINDING } from '../operands.js';
 import { placeOf } from '../place.js';
 import { chainText, copyText, extentOf, indentAt, styleOf, type Shift } from '../text.js';
 import type { Edit, TransformContext } from '../types.js';
 import { shareBases } from './bases.js';
 import { isWide, lessThanZero, type Declaration, type Inequality } from './bound.js';
-import { print, printOperand, typeName, typeOf, type Cpp } from './cpp.js';
+import { printOperand, typeName, typeOf, type Cpp } from './cpp.js';
 import type { Guard } from './guards.js';
 import { namerFor } from './names.js';
 import type { Poly } from './polynomial.js';
@@ -88,7 +89,7 @@ function holdsPlace(expr: Cpp): boolean {
 }
 
 export function declarationText({ name, value }: Declaration, shadowed: boolean): string {
-  return `const ${typeName(typeOf(value))} ${name} = ${print(value, shadowed)};`;
+  return `const ${typeName(typeOf(value))} ${name} = ${printOperand(value, shadowed, BINDING.assignment)};`;
 }
 
 /** True if `min` and `max` may not be CUDA's own here. `local` are names that the place has. */
