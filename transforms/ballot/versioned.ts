@@ -10,6 +10,7 @@ import { builtin } from '../../src/cuda/builtins.js';
 import type { Expr, RefExpr, Stmt } from '../../src/syntax/tree.js';
 import { lessThanZero } from '../lib/guards/bound.js';
 import { demandOf, settle, type Demand } from '../lib/guards/demands.js';
+import { finishedInside } from '../lib/guards/finished.js';
 import { guardsIn, type Guard } from '../lib/guards/guards.js';
 import { interval, linearIn, subtract, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { Reader, type Unreadable } from '../lib/guards/reading.js';
@@ -63,7 +64,7 @@ export const MOST_LINES = 200;
 /** Null if the nest has no guard that depends on the lane and on a counter of the nest. */
 export function versionedPlan(context: TransformContext, loop: PeelableLoop): VersionedPlan | VersionedProblem | null {
   const { facts, unit } = context;
-  const guards = guardsIn(facts, loop).filter((guard) => !guard.inMacro);
+  const guards = guardsIn(facts, loop).filter((guard) => !guard.inMacro && !isVotedOn(facts, guard.comparison) && !finishedInside(facts, loop, guard));
   if (guards.length === 0 || !describeLoop(facts, loop).simple) return null;
   const reader = new Reader(facts, loop, null, false, true);
   let problem: VersionedProblem | null = null;
@@ -108,6 +109,14 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
 /** A ternary that can be given up for one arm, and an inequality that C++ can say. */
 function usable({ facts }: TransformContext, { guard, value, worst }: Demand): boolean {
   return (guard.owner.kind !== 'ternary' || arePlain(facts, guard.owner.node, value)) && lessThanZero(worst) !== null;
+}
+
+/** The warp, or the block, decides already: a vote on the vote would copy what was written for it. */
+function isVotedOn(facts: FunctionFacts, comparison: Expr): boolean {
+  for (let at = facts.parent(comparison); at !== null && !isStmt(at); at = facts.parent(at)) {
+    if (at.kind === 'call' && at.callee.kind === 'builtin' && (builtin(at.callee.name)?.collective ?? null) !== null) return true;
+  }
+  return false;
 }
 
 function differs(reader: Reader, sym: Sym): boolean {

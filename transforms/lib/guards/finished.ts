@@ -21,6 +21,14 @@ export function finishedBeside(facts: FunctionFacts, loop: PeelableLoop, guards:
   return null;
 }
 
+/** Does the guard stand in a loop inside `loop` that another one beside it does without it? Then it is decided where that can be, and stays for the rest. */
+export function finishedInside(facts: FunctionFacts, loop: PeelableLoop, guard: Guard): boolean {
+  for (let at = facts.parent(guard.comparison); at !== null && at !== loop; at = facts.parent(at)) {
+    if (isStmt(at) && (at.kind === 'for' || at.kind === 'while') && isPeelable(at) && finishedBeside(facts, at, [guard]) !== null) return true;
+  }
+  return false;
+}
+
 /** Loops in front of and behind this one that go on with its counter. */
 export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
   const parent = facts.parent(loop);
