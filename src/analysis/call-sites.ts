@@ -5,8 +5,11 @@
  * Not handled: calls through function pointers, and functors passed to templates; those calls reach no body and are unknown calls in
  * the effects.
  */
-import type { CallExpr, FunctionDecl, Program } from '../syntax/tree.js';
+import type { CallExpr, FunctionDecl, Program, Stmt } from '../syntax/tree.js';
+import { isStmt, strip, walk, type Node } from './children.js';
+import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
+import { endsOf } from './implicit-code.js';
 import { placeKey, UNKNOWN_PLACE, type Place } from './places.js';
 import { bodiesOf, substitute } from './summaries.js';
 
@@ -24,6 +27,38 @@ export function calleesOf(call: CallExpr, program: Program): readonly FunctionDe
   const only = callee.candidates[0];
   if (only !== undefined && callee.candidates.length === 1) return bodiesOf(only, program);
   return callee.candidates.flatMap((candidate) => bodiesOf(candidate, program));
+}
+
+/** Bodies that may run because of a node: those of a call, of `operator()` of an object too, and the destructors of what it declares. */
+export function calleesAt(node: Node, program: Program): readonly FunctionDecl[] {
+  if (node.kind === 'declare') return node.variables.flatMap((variable) => endsOf(variable.type)).flatMap((fn) => bodiesOf(fn, program));
+  if (isStmt(node) || node.kind !== 'call') return NONE;
+  if (node.callee.kind !== 'value') return calleesOf(node, program);
+  const { type } = strip(node.callee.value);
+  return type.kind === 'record' ? type.decl.methods.filter((method) => method.name === 'operator()').flatMap((method) => bodiesOf(method, program)) : NONE;
+}
+
+const NONE: readonly FunctionDecl[] = [];
+
+/** Functions that the roots reach by name, through objects, or without naming them, each with its code. */
+export function functionsReached(roots: readonly Node[], program: Program): ReadonlyMap<FunctionDecl, Stmt> {
+  const found = new Map<FunctionDecl, Stmt>();
+  forEachReached(roots, program, () => undefined, found);
+  return found;
+}
+
+/** Calls `visit` for the nodes of everything that the roots reach, with the node of theirs through which they do. The roots themselves are left out. */
+export function forEachReached(roots: readonly Node[], program: Program, visit: (node: Node, where: FunctionDecl, from: Node) => void, seen: Map<FunctionDecl, Stmt> = new Map()): void {
+  const enter = (fn: FunctionDecl, from: Node): void => {
+    const code = codeOf(fn);
+    if (code === null || seen.has(fn)) return;
+    seen.set(fn, code);
+    walk(code, (node) => {
+      visit(node, fn, from);
+      for (const callee of calleesAt(node, program)) enter(callee, from);
+    });
+  };
+  for (const root of roots) walk(root, (node) => { for (const callee of calleesAt(node, program)) enter(callee, node); });
 }
 
 /** Call sites of every function reachable from the kernel (the kernel itself has none). */

@@ -8,6 +8,7 @@ import { unreachable } from '../syntax/tree.js';
 import { strip } from './children.js';
 import { EffectTables, type Mode } from './effects-tables.js';
 import { conversionCall } from './implicit-calls.js';
+import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf } from './implicit-code.js';
 import { libraryCall } from './library-calls.js';
 import { lambdaOf } from './lambdas.js';
 import { targetsOf, UNKNOWN_PLACE } from './places.js';
@@ -27,12 +28,25 @@ export abstract class CallEffects extends EffectTables {
       if (library.kind !== 'query') this.collectives.add(node);
       return;
     }
+    this.unnamed(node);
     switch (callee.kind) {
       case 'function': this.known(node, callee.candidates); return;
       case 'method': this.known(node, callee.candidates); return;
       case 'value': this.throughValue(node, callee.value); return;
       case 'unknown': this.unknown(node); return;
       default: unreachable(callee);
+    }
+  }
+
+  /** Default arguments, and what by-value parameters and temporary results run. */
+  private unnamed(node: CallExpr): void {
+    if (isImplicit(node)) return;
+    const defaults = defaultsOf(node);
+    for (const call of implicitIn(node)) {
+      const { callee } = call;
+      if (callee.kind !== 'function') this.unknown(call);
+      else if (callee.candidates.some((fn) => defaults.includes(fn))) this.known(call, callee.candidates);
+      else this.runs(call, callee.candidates, []);
     }
   }
 
@@ -160,7 +174,9 @@ export abstract class CallEffects extends EffectTables {
   protected construct(node: Expr, type: Type, given: readonly Expr[]): void {
     if (type.kind === 'record') {
       for (const argument of given) this.expression(argument, 'read');
-      if (type.decl.vector === null) this.runs(node, constructorsOf(type.decl, given.length), given);
+      if (type.decl.vector !== null) return;
+      this.begins(node, type.decl, given);
+      this.runs(node, lifeOf(type.decl).ends, []);
       return;
     }
     const unknownType = node.kind === 'construct' && type.kind === 'unknown' && libraryCall(callOf(node, type.text, [], given)) === null;
@@ -172,7 +188,25 @@ export abstract class CallEffects extends EffectTables {
   protected defaulted(variable: VariableDecl): void {
     let { type } = variable;
     while (type.kind === 'array') type = type.of;
-    if (type.kind === 'record' && type.decl.vector === null && !variable.opaqueInit) this.runs(nameOf(variable), constructorsOf(type.decl, 0), []);
+    if (type.kind === 'record' && type.decl.vector === null && !variable.opaqueInit) this.begins(nameOf(variable), type.decl, []);
+  }
+
+  /** Constructors of a record, what its bases and members run, and default arguments that a constructor is not given. */
+  private begins(node: Expr, record: RecordDecl, given: readonly Expr[]): void {
+    const { parts, unseen } = lifeOf(record);
+    if (unseen) { this.unknownCalls.add(node); this.writeUnknown(); }
+    this.runs(node, parts, []);
+    const constructors = constructorsFor(record, given.length);
+    this.runs(node, constructors, given);
+    for (const constructor of constructors) {
+      const call = callOf(node, constructor.name, [constructor], given);
+      for (const missing of defaultsOf(call)) this.known(callOf(node, missing.name, [missing], []), [missing]);
+    }
+  }
+
+  /** An object that is named where its value is wanted may be copied. */
+  protected copied(node: Expr): void {
+    if (node.type.kind === 'record' && (node.kind === 'ref' || node.kind === 'index' || node.kind === 'member' || node.kind === 'unary')) this.runs(node, lifeOf(node.type.decl).copies, []);
   }
 
   /** `T x = v;` for a `v` of another type: the constructor that converts. */
@@ -180,7 +214,7 @@ export abstract class CallEffects extends EffectTables {
     if (type.kind !== 'record' || type.decl.vector !== null || value.kind === 'init-list' || value.kind === 'construct') return;
     const from = strip(value).type;
     if (from.kind === 'record' && from.decl === type.decl) return;
-    this.runs(value, constructorsOf(type.decl, 1), [value]);
+    this.begins(value, type.decl, [value]);
   }
 
   /** A number, a pointer or another object where an object is wanted: an argument, a result, a value that is assigned. */
@@ -194,8 +228,9 @@ export abstract class CallEffects extends EffectTables {
     let { type } = variable;
     while (type.kind === 'array') type = type.of;
     if (type.kind !== 'record') return;
-    const destructors = type.decl.methods.filter((method) => method.name.startsWith('~'));
-    if (destructors.length > 0) this.runs(nameOf(variable), destructors, []);
+    const own = type.decl.methods.filter((method) => method.name.startsWith('~'));
+    const destructors = new Set([...own, ...lifeOf(type.decl).ends]);
+    if (destructors.size > 0) this.runs(nameOf(variable), [...destructors], []);
   }
 
   /** Special members of a record: what they do to their own object is no effect here, what they do to anything else may be. */
@@ -215,10 +250,6 @@ export abstract class CallEffects extends EffectTables {
       }
     }
   }
-}
-
-function constructorsOf(record: RecordDecl, count: number): readonly FunctionDecl[] {
-  return record.methods.filter((method) => method.name === record.name && method.parameters.length >= count && method.parameters.slice(count).every((parameter) => parameter.default !== null || parameter.pack));
 }
 
 function nameOf(variable: VariableDecl): Expr {

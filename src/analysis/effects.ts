@@ -5,7 +5,7 @@
  * its address), so that `a[i] += f(&x)` is a read and a write of `a`, a use of `i`, and whatever `f` does to `x`. What is
  * not understood is listed in `opaque` or `unknownCalls`; who asks must treat both as reading and writing anything.
  *
- * A constructor counts where the object is made, a destructor where it is declared. Not handled: destructors of temporaries and of members.
+ * A constructor counts where the object is made, a destructor where it is declared; what else runs without being named is told by implicit-code.ts.
  */
 import type { CastExpr, Expr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
@@ -150,7 +150,7 @@ class Collector extends CallEffects {
   }
 
   expression(node: Expr, mode: Mode): void {
-    if (node.type.kind === 'record' || isUndeclared(node.type)) this.conversion(node);
+    if (node.type.kind === 'record' || isUndeclared(node.type)) { this.conversion(node); if (mode !== 'address' && mode !== 'write') this.copied(node); }
     else if (isDependent(node.type)) this.dependent(node);
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'this': case 'sizeof': return;

@@ -15,6 +15,7 @@
 import { forEachChild, strip, type Node } from './children.js';
 import { builtin } from '../cuda/builtins.js';
 import { rootOf } from './lvalues.js';
+import { isConversion } from './record-members.js';
 import type { Loop } from './facts.js';
 import type { CallExpr, Expr, FunctionDecl, RangeForStmt, RecordDecl, Type, UnknownType } from '../syntax/tree.js';
 
@@ -28,7 +29,6 @@ export interface Conversions {
 const NONE: Conversions = { functions: [], unseen: false };
 const UNSEEN: Conversions = { functions: [], unseen: true };
 const conversions = new WeakMap<RecordDecl, Conversions>();
-const OVERLOADED: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '~', ',', '(', '[']);
 
 /** Conversion functions of a record and of its bases. */
 export function conversionsOf(record: RecordDecl): Conversions {
@@ -46,12 +46,6 @@ export function conversionsOf(record: RecordDecl): Conversions {
   const made: Conversions = functions.length === 0 ? (unseen ? UNSEEN : NONE) : { functions, unseen };
   conversions.set(record, made);
   return made;
-}
-
-function isConversion(method: FunctionDecl): boolean {
-  if (method.parameters.length > 0 || !method.name.startsWith('operator')) return false;
-  const rest = method.name.slice('operator'.length).trim();
-  return rest !== '' && !OVERLOADED.has(rest.charAt(0));
 }
 
 /** What using this object as a value may run, given what it stands in; null if nothing does. */

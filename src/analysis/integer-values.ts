@@ -9,7 +9,9 @@
  */
 import { commonType, convert, fits, operate, promote, wrap, INT32, UINT64, type Integer, type IntegerOperator, type IntegerType } from '../cuda/integers.js';
 import type { CallExpr, EnumeratorDecl, Expr, FunctionDecl, ParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
-import { strip } from './children.js';
+import { builtin } from '../cuda/builtins.js';
+import { strip, walk } from './children.js';
+import { implicitIn } from './implicit-code.js';
 
 export type Values = readonly Integer[];
 
@@ -264,18 +266,32 @@ function call(expr: CallExpr, resolve: Resolver, depth: number): Values | null {
   if (callee.candidates.length !== 1 || only === undefined) return null;
   const value = singleReturn(only);
   if (value === null || only.parameters.length < expr.arguments.length) return null;
+  // What a default argument does besides having a value is no part of the value.
+  if (implicitIn(expr).length > 0) return null;
   const bound = new Map<ParameterDecl, Values>();
   for (const parameter of only.parameters) {
     const argument = expr.arguments[parameter.index] ?? parameter.default;
     const values = argument === null ? null : evaluate(argument, resolve, depth + 1);
     const converted = parameter.type.kind === 'dependent' ? values : convertAll(values, parameter.type);
-    // A parameter of another type may not matter to the value.
+    // A parameter of another type may not matter to the value, but what its argument does would be lost.
+    if (values === null && argument !== null && doesSomething(argument)) return null;
     if (converted !== null) bound.set(parameter, converted);
   }
   const parameters = (leaf: Expr): Values | null => (leaf.kind === 'ref' && leaf.decl !== null && leaf.decl.kind === 'parameter' ? bound.get(leaf.decl) ?? null : null);
   const inner: Resolver = resolve.everyBuild ? Object.assign(parameters, { everyBuild: true } as const) : parameters;
   const result = evaluate(value, inner, depth + 1);
   return only.returns.kind === 'dependent' || integerType(only.returns) === null ? (only.returns.kind === 'dependent' || only.returns.kind === 'unknown' ? result : null) : convertAll(result, only.returns);
+}
+
+/** May evaluating the expression do more than give a value? */
+function doesSomething(expr: Expr): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    if (node.kind === 'assign' || node.kind === 'update' || node.kind === 'opaque' || node.kind === 'asm' || ('type' in node && node.type.volatile === true)) found = true;
+    if (node.kind === 'call') found ||= node.callee.kind !== 'builtin' || builtin(node.callee.name)?.pure !== true;
+    return !found;
+  });
+  return found;
 }
 
 /** The expression that a one-line function returns. */

@@ -15,6 +15,7 @@
 import { builtin, type Builtin } from '../cuda/builtins.js';
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
+import { isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
 import { lanesOfWarp } from './platform.js';
@@ -126,7 +127,8 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
-  if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
+  if (isImplicit(call)) self = UNKNOWN;
+  else if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (shared) parameters.fill(UNKNOWN);

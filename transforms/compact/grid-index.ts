@@ -7,6 +7,7 @@
  * Two threads never share a number, so every item is done once, whatever the kernel indexes by. The kernel over the list has blocks of the same
  * shape, so `blockDim` keeps its meaning there; the other coordinates are written in terms of the item.
  */
+import { forEachReached } from '../../src/analysis/call-sites.js';
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import { hostDimensions } from '../../src/analysis/host-constants.js';
@@ -14,7 +15,7 @@ import { gridFact } from '../../src/analysis/launch-facts.js';
 import type { Values } from '../../src/analysis/integer-values.js';
 import { isStmt } from '../../src/analysis/children.js';
 import { asksFor, type CoordinateRead } from '../../src/analysis/coordinate-reads.js';
-import type { Expr, FunctionDecl, VariableDecl } from '../../src/syntax/tree.js';
+import type { Expr, Program, VariableDecl } from '../../src/syntax/tree.js';
 import { strip } from '../../src/syntax/tree.js';
 import type { Replacement } from '../lib/text.js';
 
@@ -31,27 +32,14 @@ export interface ItemIndex {
 }
 
 /** Axes beyond x that the kernel or what it calls looks at. */
-export function usesAxis(kernel: FunctionDecl, axis: 'y' | 'z'): boolean {
+export function usesAxis(facts: FunctionFacts, axis: 'y' | 'z'): boolean {
+  const { body } = facts.function;
   let found = false;
-  forEachNode(kernel, (node) => { if (node.kind === 'coordinate' && (node.axis === axis || (node.axis === null && node.base !== 'warpSize'))) found = true; });
+  const test = (node: Node): void => { if (node.kind === 'coordinate' && (node.axis === axis || (node.axis === null && node.base !== 'warpSize'))) found = true; };
+  if (body === null) return false;
+  walk(body, test);
+  forEachReached([body], facts.program, test);
   return found;
-}
-
-/** Nodes of a function and of all that it calls. */
-function forEachNode(kernel: FunctionDecl, visit: (node: Node) => void): void {
-  const seen = new Set<FunctionDecl>([kernel]);
-  const work = [kernel];
-  for (let fn = work.pop(); fn !== undefined; fn = work.pop()) {
-    if (fn.body === null) continue;
-    walk(fn.body, (node) => {
-      visit(node);
-      for (const callee of calleesOf(node)) if (!seen.has(callee)) { seen.add(callee); work.push(callee); }
-    });
-  }
-}
-
-function calleesOf(node: Node): readonly FunctionDecl[] {
-  return node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method') ? node.callee.candidates : [];
 }
 
 /** What the node asks for, if the answer is another one in the kernel over the list: only the blocks' shape is the same there. */
@@ -72,16 +60,10 @@ export function placeAskedFor(nodes: readonly Node[]): { readonly node: Node; re
   return found;
 }
 
-/** A coordinate in a device function that the nodes call, which could not be written anew there; null if there is none. */
-export function coordinateInCallees(nodes: readonly Node[]): { readonly call: Node; readonly name: string } | null {
+/** A coordinate in a device function that the nodes reach, which could not be written anew there; null if there is none. */
+export function coordinateInCallees(nodes: readonly Node[], program: Program): { readonly call: Node; readonly name: string } | null {
   let found: { readonly call: Node; readonly name: string } | null = null;
-  for (const root of nodes) {
-    walk(root, (node) => {
-      for (const callee of calleesOf(node)) {
-        forEachNode(callee, (inner) => { if (elsewhere(inner) !== null) found ??= { call: node, name: callee.name }; });
-      }
-    });
-  }
+  forEachReached(nodes, program, (node, where, from) => { if (found === null && elsewhere(node) !== null) found = { call: from, name: where.name }; });
   return found;
 }
 

@@ -3,7 +3,7 @@
  */
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { Effects, FunctionFacts } from '../../src/analysis/facts.js';
-import type { FunctionDecl, Stmt } from '../../src/syntax/tree.js';
+import type { FunctionDecl, Program, Stmt } from '../../src/syntax/tree.js';
 import { contractionStable, copySafe, namesFree, noDirectiveAcross, noGoto, notInMacro } from '../lib/common-obligations.js';
 import { parameterList } from '../lib/launch-follow.js';
 import { spelledIn } from '../lib/launch-mentions.js';
@@ -58,8 +58,8 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const whole = kernel.body === null ? effectsOfAll(facts, []) : facts.effects(kernel.body);
   const before = shape.before.flat();
   const slice = sliceFor(facts, shape, (stmt) => unstableLoad(facts, stmt, whole, before)
-    ?? placeUnnamed(stmt));
-  const axes = usesAxis(kernel, 'y') ? 2 : 1;
+    ?? placeUnnamed(stmt, facts.program));
+  const axes = usesAxis(facts, 'y') ? 2 : 1;
   const index = itemIndex(facts, axes);
   const last = continuation(shape);
   const nested = returnsIn(last).some((stmt) => standsInLoop(facts, stmt, last));
@@ -70,10 +70,10 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
 }
 
 /** Why what a statement sets is another value in the kernel over the list, where no coordinate tells the tool how to write it anew. */
-function placeUnnamed(stmt: Stmt): string | null {
+function placeUnnamed(stmt: Stmt, program: Program): string | null {
   const asked = placeAskedFor([stmt]);
   if (asked !== null) return `${asked.asked.name} asks for the place of the thread`;
-  return coordinateInCallees([stmt]) === null ? null : 'it comes from a function that looks at the thread’s coordinates';
+  return coordinateInCallees([stmt], program) === null ? null : 'it comes from a function that looks at the thread’s coordinates';
 }
 
 /** True if a loop or `switch` of the list stands around the statement: `continue` would mean that loop. */
@@ -158,14 +158,14 @@ function indexMapComplete(context: TransformContext, { index, names }: GridPlan,
   const { facts } = context;
   const id = 'index-map-complete';
   const line = lineOf(context, facts.function.nameSpan);
-  if (usesAxis(facts.function, 'z')) return refuted(id, line, 'the kernel looks at the third axis', 'number the items along two axes');
+  if (usesAxis(facts, 'z')) return refuted(id, line, 'the kernel looks at the third axis', 'number the items along two axes');
   const { most, line: launchLine } = launchAxes(facts);
   if (most === null || most > index.axes) {
     const which = index.axes === 1 ? 'x' : 'x and y';
     return (most === null ? unknown : refuted)(id, launchLine ?? line, `the kernel looks at ${which} only, but ${most === null ? 'the shape of a launch is not known' : `grids or blocks of ${most} axes may be launched`}: threads may share an index`,
       index.axes === 1 ? 'launch one-dimensional grids and blocks, or give --block N' : 'launch grids and blocks of two axes');
   }
-  const callee = coordinateInCallees(list);
+  const callee = coordinateInCallees(list, facts.program);
   if (callee !== null) return refuted(id, lineOf(context, callee.call), `${callee.name} looks at the thread’s coordinates, which are others in the kernel over the list`, `pass the index to ${callee.name}`);
   const { problem } = rewriteCoordinates(facts, list, { item: names.all.item, type: index.item, axes: index.axes, width: names.all.width, blocks: { x: names.all.blocksX, y: names.all.blocksY } });
   if (problem !== null) return refuted(id, lineOf(context, problem.node), problem.text, 'compute it before the branch');

@@ -4,13 +4,14 @@
  * run cannot be told from the result.
  */
 import { createAnalysis } from '../../src/analysis/analyse.js';
+import { forEachReached } from '../../src/analysis/call-sites.js';
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { placeOfAccess } from '../../src/analysis/effects-tables.js';
 import type { Analysis, Effects, FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
 import { asksFor } from '../../src/analysis/coordinate-reads.js';
 import { libraryCall } from '../../src/analysis/library-calls.js';
 import { builtin } from '../../src/cuda/builtins.js';
-import { strip, type CallExpr, type Decl, type Expr, type FunctionDecl, type Program, type Stmt } from '../../src/syntax/tree.js';
+import { strip, type CallExpr, type Decl, type Expr, type Program, type Stmt } from '../../src/syntax/tree.js';
 import { sameExpr } from '../lib/equality.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
@@ -70,52 +71,28 @@ export function noCollectiveInside(context: TransformContext, region: Region): O
   if (call !== undefined) {
     return refuted(id, lineOf(context, call), `${excerpt(unit.source, call)} in the heavy part waits for the lanes that were here together, and items run with others`, 'take the exchange between lanes out of the branch');
   }
-  const library = groupCall(region.heavy.stmts);
+  const library = groupCall(region.heavy.stmts, facts.program);
   if (library !== null) return refuted(id, lineOf(context, library), `${excerpt(unit.source, library)} asks for the group of the thread that runs it`, 'take it out of the branch');
-  const query = laneQuery(region.heavy.stmts);
+  const query = laneQuery(region.heavy.stmts, facts.program);
   if (query !== null) return refuted(id, lineOf(context, query), `${excerpt(unit.source, query)} asks which lanes are together`, 'take it out of the branch');
   return proved(id, lineOf(context, region.stmt), 'no barrier and no collective in the heavy part or in what it calls');
 }
 
-/** A call of the region or of what it calls, for which `test` holds; the call in the region's own text is returned. `own` is asked there in its place. */
-function reached(stmts: readonly (Stmt | Expr)[], test: (node: Node) => boolean, own: (node: Node) => boolean = test): Expr | null {
-  let found: Expr | null = null;
-  const seen = new Map<FunctionDecl, boolean>();
-  const inFunction = (fn: FunctionDecl): boolean => {
-    const known = seen.get(fn);
-    if (known !== undefined) return known;
-    seen.set(fn, false);
-    let hit = false;
-    if (fn.body !== null) {
-      walk(fn.body, (node) => {
-        if (!hit) hit = test(node) || calleesOf(node).some(inFunction);
-        return !hit;
-      });
-    }
-    seen.set(fn, hit);
-    return hit;
-  };
-  for (const stmt of stmts) {
-    walk(stmt, (node) => {
-      if (found === null && !isStmt(node) && calleesOf(node).some(inFunction)) found = node;
-      if (found === null && !isStmt(node) && own(node)) found = node;
-      return found === null;
-    });
-  }
+/** A part of the region for which `own` holds, or the call in it through which something is reached for which `test` does. */
+function reached(stmts: readonly (Stmt | Expr)[], program: Program, test: (node: Node) => boolean, own: (node: Node) => boolean = test): Node | null {
+  let found: Node | null = null;
+  for (const stmt of stmts) walk(stmt, (node) => { if (found === null && own(node)) found = node; return found === null; });
+  if (found !== null) return found;
+  forEachReached(stmts, program, (node, _where, from) => { if (found === null && test(node)) found = from; });
   return found;
 }
 
-function calleesOf(node: Node): readonly FunctionDecl[] {
-  if (isStmt(node) || node.kind !== 'call') return [];
-  return node.callee.kind === 'function' || node.callee.kind === 'method' ? node.callee.candidates : [];
+function groupCall(stmts: readonly Stmt[], program: Program): Node | null {
+  return reached(stmts, program, (node) => node.kind === 'call' && libraryCall(node) !== null);
 }
 
-function groupCall(stmts: readonly Stmt[]): Expr | null {
-  return reached(stmts, (node) => node.kind === 'call' && libraryCall(node) !== null);
-}
-
-function laneQuery(stmts: readonly Stmt[]): Expr | null {
-  return reached(stmts, (node) => node.kind === 'call' && node.callee.kind === 'builtin' && (builtin(node.callee.name)?.collective ?? null) !== null);
+function laneQuery(stmts: readonly Stmt[], program: Program): Node | null {
+  return reached(stmts, program, (node) => node.kind === 'call' && node.callee.kind === 'builtin' && (builtin(node.callee.name)?.collective ?? null) !== null);
 }
 
 /** `thread-free`: what the heavy part does is decided by its item, not by the thread that runs it. */
@@ -134,7 +111,7 @@ export function threadFree(context: TransformContext, region: Region, troubles: 
   if (fence !== undefined) return refuted(id, lineOf(context, fence), 'a fence orders the writes of the thread that runs it', null);
   const poll = effects.accesses.find((access) => access.volatile);
   if (poll !== undefined) return refuted(id, lineOf(context, poll.node), `${excerpt(unit.source, poll.node)} is volatile: threads may wait for each other through it`, null);
-  const coordinate = threadAskedFor(region.heavy.stmts);
+  const coordinate = threadAskedFor(region.heavy.stmts, facts.program);
   if (coordinate !== null) {
     const how = asksFor(coordinate, 'thread', 'machine') === null ? 'reads threadIdx' : 'tells where the thread stands';
     return refuted(id, lineOf(context, coordinate), `${excerpt(unit.source, coordinate)} ${how}: it would take the number of the thread that runs the item`, 'pass the number as an argument');
@@ -145,9 +122,9 @@ export function threadFree(context: TransformContext, region: Region, troubles: 
 }
 
 /** What asks for the number of the thread, but for `threadIdx` in the nodes' own text, which can be written anew: another means to ask for it, or a function that does. */
-export function threadAskedFor(nodes: readonly (Stmt | Expr)[]): Expr | null {
+export function threadAskedFor(nodes: readonly (Stmt | Expr)[], program: Program): Node | null {
   const asks = (node: Node): boolean => asksFor(node, 'thread', 'machine') !== null;
-  return reached(nodes, asks, (node) => node.kind !== 'coordinate' && asks(node));
+  return reached(nodes, program, asks, (node) => node.kind !== 'coordinate' && asks(node));
 }
 
 /** An access that may reach local memory through a pointer or an array that was there before the region. */

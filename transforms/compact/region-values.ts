@@ -246,7 +246,7 @@ class Finder {
     if (given === null || depth > DEEPEST) return null;
     const { value } = given;
     // Of what it rests on, each must be there for the item, with the value that it had then.
-    let stable = threadAskedFor([value]) === null;
+    let stable = threadAskedFor([value], facts.program) === null;
     let forAll = true;
     walk(value, (node) => {
       if (isTied(node)) stable = false;

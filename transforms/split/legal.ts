@@ -1,6 +1,7 @@
 /**
  * The obligations of a split, each with what was found.
  */
+import { functionsReached } from '../../src/analysis/call-sites.js';
 import { walk } from '../../src/analysis/children.js';
 import { asksFor } from '../../src/analysis/coordinate-reads.js';
 import type { Expr, Stmt } from '../../src/syntax/tree.js';
@@ -13,7 +14,7 @@ import { decider } from './decide.js';
 import { coordinatesIn, divide, type Division } from './emit.js';
 import { divideFrame } from './frame.js';
 import type { NotOnHost } from './host-text.js';
-import { calleesOf, dependenceOf } from './populations.js';
+import { dependenceOf } from './populations.js';
 import { outside, type SplitBranch } from './shape.js';
 
 /** A branch with all that follows from it. */
@@ -163,15 +164,15 @@ function gridExact(context: TransformContext, branch: SplitBranch, condition: Kn
       if (at.kind === 'lambda') return unknown(id, lineOf(context, coordinate), `${what} is used in a lambda`, 'pass it to the lambda');
     }
   }
-  for (const fn of [facts.function, ...calleesOf(facts.function)]) {
-    if (fn.body === null) continue;
-    const own = fn === facts.function;
-    const [hidden] = own ? [] : coordinatesIn([fn.body]).filter((coordinate) => coordinate.axis === null || axes.includes(coordinate.axis));
+  const own = body === null ? null : blockAskedFor(body);
+  if (own !== null) return refuted(id, lineOf(context, own.node), `${own.name} asks for the place of the block in the grid, which counts from another block in one of the kernels`, own.instead === null ? 'take it out of the kernel' : `use ${own.instead}`);
+  for (const [fn, code] of body === null ? [] : functionsReached([body], facts.program)) {
+    const [hidden] = coordinatesIn([code]).filter((coordinate) => coordinate.axis === null || axes.includes(coordinate.axis));
     if (hidden !== undefined) return refuted(id, line, `${fn.name} uses ${hidden.base}, which counts from another block in one of the kernels`, `pass ${hidden.base}.${hidden.axis ?? axes[0] ?? 'x'} to ${fn.name}`);
-    const asked = blockAskedFor(fn.body);
+    const asked = blockAskedFor(code);
     if (asked !== null) {
-      return refuted(id, own ? lineOf(context, asked.node) : line, `${own ? '' : `${fn.name} asks by `}${asked.name}${own ? ' asks' : ''} for the place of the block in the grid, which counts from another block in one of the kernels`,
-        asked.instead === null ? 'take it out of the kernel' : `use ${asked.instead}${own ? '' : ` in ${facts.function.name}, and pass it to ${fn.name}`}`);
+      return refuted(id, line, `${fn.name} asks by ${asked.name} for the place of the block in the grid, which counts from another block in one of the kernels`,
+        asked.instead === null ? 'take it out of the kernel' : `use ${asked.instead} in ${facts.function.name}, and pass it to ${fn.name}`);
     }
   }
   if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out');

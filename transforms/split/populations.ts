@@ -2,10 +2,11 @@
  * Whether the two populations of a kernel may run one after the other: no block waits for one of the other population, none counts how
  * many have come, and none reads in place what the other writes.
  */
-import { forEachChild, isStmt, strip, walk, type Node } from '../../src/analysis/children.js';
+import { forEachReached } from '../../src/analysis/call-sites.js';
+import { isStmt, strip, walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts, MemoryAccess } from '../../src/analysis/facts.js';
 import { groupOf, makesGridGroup } from '../../src/analysis/library-calls.js';
-import type { CallExpr, Decl, Expr, FunctionDecl, Stmt } from '../../src/syntax/tree.js';
+import type { CallExpr, Decl, Expr, Stmt } from '../../src/syntax/tree.js';
 import { excerpt } from '../lib/obligation.js';
 import type { Axis } from './condition.js';
 
@@ -32,7 +33,7 @@ export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Node
   if (call !== undefined) return stop(call, `what ${excerpt(facts.unit.source, call)} does is not known`, 'make the definition visible, e.g. with --include', false);
   const polled = effects.accesses.find((access) => access.volatile && access.space !== 'local' && access.space !== 'shared');
   if (polled !== undefined) return stop(polled.node, 'volatile memory is how blocks poll each other', 'let the launches follow each other instead of polling');
-  const grid = [facts.function, ...calleesOf(facts.function)].map(gridObject).find((found) => found !== null) ?? null;
+  const grid = gridObject(facts);
   if (grid !== null) return stop(grid, 'the kernel works with the grid or the cluster as a whole', 'launch the part that needs the whole grid by itself');
   const waits = waiting(facts, body);
   if (waits !== null) return waits;
@@ -40,16 +41,16 @@ export function dependenceOf(facts: FunctionFacts, arms: readonly [readonly Node
 }
 
 /** `this_grid()`, `this_cluster()`: groups beyond the block. */
-function gridObject(fn: FunctionDecl): Node | null {
+function gridObject(facts: FunctionFacts): Node | null {
   let found: Node | null = null;
-  if (fn.body !== null) {
-    walk(fn.body, (node) => {
-      if (found !== null) return false;
-      if (node.kind === 'call' && (makesGridGroup(node) || node.arguments.some((argument) => groupOf(argument) === 'grid'))) found = node;
-      else if (node.kind === 'ref' && groupOf(node) === 'grid') found = node;
-      return found === null;
-    });
-  }
+  const test = (node: Node): boolean => {
+    if (node.kind === 'call') return makesGridGroup(node) || node.arguments.some((argument) => groupOf(argument) === 'grid');
+    return node.kind === 'ref' && groupOf(node) === 'grid';
+  };
+  const { body } = facts.function;
+  if (body === null) return null;
+  walk(body, (node) => { if (found === null && test(node)) found = node; return found === null; });
+  forEachReached([body], facts.program, (node, _where, from) => { if (found === null && test(node)) found = from; });
   return found;
 }
 
@@ -147,21 +148,4 @@ function ownElement(facts: FunctionFacts, access: MemoryAccess): string | null {
   }
   // A second side of the block would make threads share the number.
   return thread && block && facts.block.oneDimensional ? added.sort().join('+') : null;
-}
-
-/** Device functions that a kernel reaches. */
-export function calleesOf(fn: FunctionDecl): ReadonlySet<FunctionDecl> {
-  const seen = new Set<FunctionDecl>();
-  const visit = (node: Node): void => {
-    if (node.kind === 'call' && (node.callee.kind === 'function' || node.callee.kind === 'method')) {
-      for (const callee of node.callee.candidates) {
-        if (seen.has(callee)) continue;
-        seen.add(callee);
-        if (callee.body !== null) visit(callee.body);
-      }
-    }
-    forEachChild(node, visit);
-  };
-  if (fn.body !== null) visit(fn.body);
-  return seen;
 }

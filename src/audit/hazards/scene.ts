@@ -11,9 +11,11 @@ import { asmMeaning } from '../../analysis/asm-text.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
 import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
+import { codeOf } from '../../analysis/function-code.js';
 import { indexFunction } from '../../analysis/function-index.js';
+import { implicitIn, mayRunMore } from '../../analysis/implicit-code.js';
 import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, Type, VariableDecl } from '../../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, VariableDecl } from '../../syntax/tree.js';
 import type { Frame } from '../frame.js';
 import { sharedPlace, type SharedPlace } from './shared-places.js';
 
@@ -83,7 +85,7 @@ export function concerns(fn: FunctionDecl, program: Program): boolean {
       return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
     }
     return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
-  }) || namesShared(fn) || (fn.body !== null && holds(fn.body, (node) => node.kind === 'asm' && asmMeaning(node.text).collective));
+  }) || namesShared(fn) || (fn.body !== null && holds(codeOf(fn) ?? fn.body, (node) => node.kind === 'asm' && asmMeaning(node.text).collective));
   concerned.set(fn, answer);
   return answer;
 }
@@ -93,7 +95,7 @@ const naming = new WeakMap<FunctionDecl, boolean>();
 /** Does the body name a `__shared__` variable? */
 function namesShared(fn: FunctionDecl): boolean {
   let names = naming.get(fn);
-  if (names === undefined) naming.set(fn, names = fn.body !== null && holds(fn.body, isShared));
+  if (names === undefined) naming.set(fn, names = fn.body !== null && holds(codeOf(fn) ?? fn.body, isShared));
   return names;
 }
 
@@ -124,6 +126,9 @@ export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null 
   };
 }
 
+/** Nodes whose parts are visited one by one, so that what runs there without being named is left to visit. */
+const WALKED: ReadonlySet<Node['kind']> = new Set(['call', 'assign', 'construct', 'init-list', 'declare', 'ref', 'index', 'member', 'unary']);
+
 class Builder {
   readonly events: Event[] = [];
   readonly spots: Spot[] = [];
@@ -134,7 +139,7 @@ class Builder {
 
   enter(spot: Spot, depth: number): void {
     this.spots.push(spot);
-    const body = spot.facts.function.body;
+    const body = codeOf(spot.facts.function);
     const { read } = this;
     this.read = (node) => { this.visit(node, spot, depth, 'read'); };
     if (body !== null) this.visit(body, spot, depth, 'read');
@@ -148,6 +153,15 @@ class Builder {
 
   private visit(node: Node, spot: Spot, depth: number, mode: 'read' | 'write' | 'both' | 'address'): void {
     if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
+    // Default arguments come before the call, destructors after what they end.
+    const unnamed = WALKED.has(node.kind) && mayRunMore(node) ? implicitIn(node) : [];
+    if (node.kind === 'call') for (const call of unnamed) this.call(call, spot, depth);
+    this.written(node, spot, depth, mode);
+    if (node.kind !== 'call') for (const call of unnamed) this.call(call, spot, depth);
+  }
+
+  /** What is written at a node; what runs there without being named follows. */
+  private written(node: Node, spot: Spot, depth: number, mode: 'read' | 'write' | 'both' | 'address'): void {
     switch (node.kind) {
       case 'for': case 'while': case 'do': case 'range-for':
         if (node.kind === 'for') this.visit(node.init, spot, depth, 'read');
@@ -175,7 +189,6 @@ class Builder {
       case 'ref': case 'index': case 'member': this.lvalue(node, spot, depth, mode); return;
       case 'declare':
         for (const variable of node.variables) {
-          this.special(variable.type, node, spot);
           if (variable.init === null) continue;
           const bound = variable.type.kind === 'reference' || variable.type.kind === 'pointer';
           this.visit(variable.init, spot, depth, bound ? 'address' : 'read');
@@ -259,24 +272,12 @@ class Builder {
     }
   }
 
-  /** Constructors are not entered: what they are given may be touched. */
+  /** What an object is made of may be touched by its constructor, which is entered without its arguments. */
   private made(node: Expr & { readonly kind: 'construct' | 'init-list' }, spot: Spot, depth: number): void {
     for (const argument of node.kind === 'construct' ? node.arguments : node.elements) {
       this.visit(argument, spot, depth, isPointer(argument) ? 'address' : 'read');
       if (node.type.kind === 'record' || node.type.kind === 'unknown') this.escape(argument, spot);
     }
-    this.special(node.type, node, spot);
-  }
-
-  /** Constructors and destructors that take several threads, or touch shared memory by name. */
-  private special(made: Type, node: Node, spot: Spot): void {
-    let type = made;
-    while (type.kind === 'array') type = type.of;
-    if (type.kind !== 'record' || type.decl.vector !== null) return;
-    const { name, methods } = type.decl;
-    if (!methods.some((method) => (method.name === name || method.name.startsWith('~')) && concerns(method, spot.facts.program))) return;
-    this.add({ kind: 'unknown', node, spot });
-    this.complete = false;
   }
 
   private asm(node: AsmStmt, spot: Spot, depth: number): void {

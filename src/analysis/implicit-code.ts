@@ -1,0 +1,369 @@
+/**
+ * Code that runs without being named: the one room that tells what it is, so that effects, call graph, hazards and the searches of transforms see the same.
+ *
+ *   f(x)                 default arguments of the parameters that get none, copies and ends of by-value parameters, the end of a temporary result
+ *   T t;  T t{a};  T(a)  constructors of `T`, of its bases and members, default values of fields; the destructors where the scope ends
+ *   t                    conversion functions of `t`, its copy and move constructors: where an object is named, either may run
+ *
+ * Each is a call node of its own at the place where it runs, with the span of what makes it run and without arguments; its callee has the body. A default
+ * argument is a function that returns it, the constructor that nobody wrote is one with an empty body, before which function-code.ts puts the fields. The
+ * same node gives the same calls each time.
+ *
+ * What only computes from its own object, its parameters and constants is *quiet*, and left out: most constructors are. A record of which a part is not seen
+ * makes a call of something unknown. Not handled: types that are not declared at all or that depend on a template's parameters (`undeclaredIn` tells whoever
+ * rests on them), and conversions by constructors in a `return`, which count where the function is called.
+ */
+import { builtin } from '../cuda/builtins.js';
+import { codeOf } from './function-code.js';
+import { forEachPart, type Node } from './parts.js';
+import { isConversion } from './record-members.js';
+import type { CallExpr, CompoundStmt, Decl, Expr, FunctionDecl, ParameterDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
+import { strip } from '../syntax/tree.js';
+
+/** What the life of an object may run, quiet functions left out. Members and bases are included. */
+export interface Life {
+  /** Constructors that were written, of the record itself. */
+  readonly written: readonly FunctionDecl[];
+  /** What every constructor may run besides its own body: default values of fields, constructors of bases and members. */
+  readonly parts: readonly FunctionDecl[];
+  readonly copies: readonly FunctionDecl[];
+  readonly ends: readonly FunctionDecl[];
+  readonly conversions: readonly FunctionDecl[];
+  /** A base or the record itself is not seen. */
+  readonly unseen: boolean;
+}
+
+const NOTHING: Life = { written: [], parts: [], copies: [], ends: [], conversions: [], unseen: false };
+const NO_CALLS: readonly CallExpr[] = [];
+const lives = new WeakMap<RecordDecl, Life>();
+const implicit = new WeakMap<Node, readonly CallExpr[]>();
+const made = new WeakSet<CallExpr>();
+
+/** Does a call stand for code that the text does not name? Its object and its arguments are not known. */
+export function isImplicit(call: CallExpr): boolean {
+  return made.has(call);
+}
+
+/** Can there be anything to look for at a node of this kind and type? The first question of every walk: no tables. */
+export function mayRunMore(node: Node): boolean {
+  switch (node.kind) {
+    case 'ref': case 'index': case 'member': case 'unary': case 'construct': case 'init-list': case 'cast': case 'conditional': return node.type.kind === 'record';
+    case 'call': return !made.has(node) && node.callee.kind !== 'builtin' && node.callee.kind !== 'unknown' || node.type.kind === 'record';
+    case 'assign': return node.target.type.kind === 'record';
+    case 'declare': return node.variables.some((variable) => mayHaveLife(variable.type));
+    case 'compound': return node.body.some((statement) => statement.kind === 'declare' && statement.variables.some((variable) => mayHaveLife(variable.type)));
+    case 'if': case 'for': case 'while': case 'switch': return node.conditionDecl !== null && mayHaveLife(node.conditionDecl.type) || (node.kind === 'for' && node.init.kind === 'declare' && node.init.variables.some((variable) => mayHaveLife(variable.type)));
+    case 'range-for': return mayHaveLife(node.variable.type);
+    default: return false;
+  }
+}
+
+function mayHaveLife(type: Type): boolean {
+  return recordOf(type) !== null;
+}
+
+/** Calls that run at the node itself without being written. */
+export function implicitIn(node: Node): readonly CallExpr[] {
+  const known = implicit.get(node);
+  if (known !== undefined) return known;
+  const found: CallExpr[] = [];
+  collect(node, (functions, unseen) => {
+    if (unseen !== null) found.push(standIn(node, { kind: 'unknown', name: unseen }, { kind: 'unknown', text: '' }));
+    for (const fn of functions) found.push(standIn(node, { kind: 'function', name: fn.name, candidates: [fn] }, fn.returns));
+  });
+  const calls = found.length === 0 ? NO_CALLS : found;
+  implicit.set(node, calls);
+  return calls;
+}
+
+type Note = (functions: readonly FunctionDecl[], unseen: string | null) => void;
+
+function collect(node: Node, note: Note): void {
+  switch (node.kind) {
+    case 'call': {
+      if (made.has(node)) return;
+      for (const fn of defaultsOf(node)) note([fn], null);
+      for (const candidate of candidatesOf(node)) {
+        candidate.parameters.forEach((parameter, position) => { passed(parameter.type, node.arguments[position] ?? null, note); });
+        if (candidate.returns.kind !== 'reference') converted(candidate.returns, null, note);
+      }
+      if (node.type.kind === 'record') {
+        const lasts = candidatesOf(node).every(({ returns }) => returns.kind === 'reference') && node.callee.kind !== 'unknown';
+        const { conversions, copies } = lifeOf(node.type.decl);
+        note(conversions, null);
+        if (lasts) note(copies, null); else ended(node.type, note);
+      }
+      return;
+    }
+    case 'construct': case 'init-list': {
+      if (node.type.kind !== 'record') return;
+      begun(node.type, (node.kind === 'construct' ? node.arguments : node.elements).length, note);
+      ended(node.type, note);
+      note(lifeOf(node.type.decl).conversions, null);
+      return;
+    }
+    case 'declare': for (const variable of node.variables) declared(variable, note); return;
+    // Where the scope ends; every way out of it runs them too.
+    case 'compound':
+      for (const statement of [...node.body].reverse()) if (statement.kind === 'declare') for (const variable of [...statement.variables].reverse()) if (isObject(variable)) ended(variable.type, note);
+      return;
+    case 'if': case 'for': case 'while': case 'switch': {
+      const { conditionDecl } = node;
+      if (conditionDecl !== null) { declared(conditionDecl, note); ended(conditionDecl.type, note); }
+      if (node.kind === 'for' && node.init.kind === 'declare') for (const variable of node.init.variables) if (isObject(variable)) ended(variable.type, note);
+      return;
+    }
+    case 'range-for': declared(node.variable, note); ended(node.variable.type, note); return;
+    case 'assign':
+      converted(node.target.type, node.value, note);
+      if (node.type.kind === 'record') note(lifeOf(node.type.decl).conversions, null);
+      return;
+    case 'cast':
+      converted(node.type, node.operand, note);
+      if (node.type.kind === 'record') note(lifeOf(node.type.decl).conversions, null);
+      return;
+    case 'ref': case 'index': case 'member': case 'unary': case 'conditional': {
+      if (node.type.kind !== 'record') return;
+      const life = lifeOf(node.type.decl);
+      note(life.conversions, null);
+      note(life.copies, null);
+      return;
+    }
+    default:
+  }
+}
+
+/** A variable whose life ends with its scope. */
+function isObject(variable: VariableDecl): boolean {
+  return variable.storage === 'automatic' && variable.type.kind !== 'reference' && variable.space !== 'shared';
+}
+
+function declared(variable: VariableDecl, note: Note): void {
+  const { init } = variable;
+  if (variable.type.kind === 'reference') { if (init !== null) converted(variable.type, init, note); return; }
+  const value = init === null ? null : strip(init);
+  if (value === null) begun(variable.type, 0, note);
+  // What is made by the initialiser counts there.
+  else if (value.kind !== 'construct' && value.kind !== 'init-list') converted(variable.type, value, note);
+}
+
+function begun(type: Type, count: number, note: Note): void {
+  const record = recordOf(type);
+  if (record === null) return;
+  const life = lifeOf(record);
+  note(life.parts, life.unseen ? record.name : null);
+  note(constructorsFor(record, count).flatMap((one) => [...life.written.filter((fn) => fn === one), ...missing(one, count)]), null);
+}
+
+function ended(type: Type, note: Note): void {
+  note(endsOf(type), null);
+}
+
+/** Destructors that the end of an object of the type runs. */
+export function endsOf(type: Type): readonly FunctionDecl[] {
+  const record = recordOf(type);
+  return record === null ? [] : lifeOf(record).ends;
+}
+
+/** A value where an object of the type is wanted: a constructor may convert it. A null value is of a type that is not known. */
+function converted(wanted: Type, value: Expr | null, note: Note): void {
+  const type = wanted.kind === 'reference' ? wanted.to : wanted;
+  if (type.kind !== 'record') return;
+  const from = value === null ? null : strip(value);
+  if (from !== null && from.type.kind === 'record' && from.type.decl === type.decl) return;
+  if (type.decl.vector === null && !lifeOf(type.decl).unseen) begun(type, 1, note);
+}
+
+/** A parameter that is an object of its own. */
+function passed(type: Type, argument: Expr | null, note: Note): void {
+  if (argument !== null) converted(type, argument, note);
+  if (type.kind === 'record') ended(type, note);
+}
+
+function candidatesOf(call: CallExpr): readonly FunctionDecl[] {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'function': case 'method': return callee.candidates;
+    case 'value': return callee.value.type.kind === 'record' ? callee.value.type.decl.methods.filter((method) => method.name === 'operator()') : [];
+    case 'builtin': case 'unknown': return [];
+  }
+}
+
+/** Functions that stand for the default arguments which a call evaluates. */
+export function defaultsOf(call: CallExpr): readonly FunctionDecl[] {
+  const count = call.arguments.length;
+  const found = candidatesOf(call).flatMap((candidate) => missing(candidate, count));
+  if (call.callee.kind !== 'value') return found;
+  const value = strip(call.callee.value);
+  const held = value.kind === 'ref' && value.decl?.kind === 'variable' && value.decl.init !== null ? strip(value.decl.init) : value;
+  return held.kind === 'lambda' ? [...found, ...defaults(held.parameters, count, 'a lambda')] : found;
+}
+
+function missing(fn: FunctionDecl, count: number): readonly FunctionDecl[] {
+  return fn.parameters.length > count ? defaults(fn.parameters, count, fn.name) : [];
+}
+
+const thunks = new WeakMap<ParameterDecl, FunctionDecl | null>();
+
+function defaults(parameters: readonly ParameterDecl[], count: number, name: string): readonly FunctionDecl[] {
+  const found: FunctionDecl[] = [];
+  for (const parameter of parameters.slice(count)) {
+    const { default: value } = parameter;
+    if (value === null) continue;
+    let thunk = thunks.get(parameter);
+    if (thunk === undefined) {
+      const body: CompoundStmt = { kind: 'compound', span: value.span, body: [{ kind: 'return', span: value.span, value }] };
+      const fn = synthetic(name, parameter.file, parameter, body, parameter.type, null);
+      thunks.set(parameter, thunk = isQuiet(fn) ? null : fn);
+    }
+    if (thunk !== null) found.push(thunk);
+  }
+  return found;
+}
+
+function synthetic(name: string, file: string, at: Decl, body: CompoundStmt, returns: Type, owner: RecordDecl | null): FunctionDecl {
+  return {
+    kind: 'function', name, span: at.span, nameSpan: at.nameSpan, file, qualifiers: { global: false, device: true, host: true, constexpr: false, static: false, inline: true, extern: false },
+    parameters: [], returns, template: null, specialises: null, owner, bounds: [], body, headSpan: at.nameSpan, understood: true, problems: [], directives: [], inactive: [],
+  };
+}
+
+/** The record of an object or of an array of them; null for CUDA's vectors, references and what is no object. */
+function recordOf(type: Type): RecordDecl | null {
+  let inner = type;
+  while (inner.kind === 'array') inner = inner.of;
+  return inner.kind === 'record' && inner.decl.vector === null ? inner.decl : null;
+}
+
+/** Constructors that take so many arguments. */
+export function constructorsFor(record: RecordDecl, count: number): readonly FunctionDecl[] {
+  return record.methods.filter((method) => method.name === record.name && (method.parameters.length >= count || method.parameters.at(-1)?.pack === true)
+    && method.parameters.slice(count).every((parameter) => parameter.default !== null || parameter.pack));
+}
+
+/** What the objects of a record may run; once for each record. */
+export function lifeOf(record: RecordDecl): Life {
+  if (record.vector !== null) return NOTHING;
+  const known = lives.get(record);
+  if (known !== undefined) return known;
+  lives.set(record, NOTHING); // a record is no part of itself
+  const { name, methods, bases } = record;
+  const loud = (fn: FunctionDecl): boolean => fn.defaulted !== true && !isQuiet(fn);
+  const constructors = methods.filter((method) => method.name === name);
+  const parts: FunctionDecl[] = [];
+  const copies = constructors.filter((fn) => isCopy(fn, record) && loud(fn));
+  const ends = methods.filter((method) => method.name.startsWith('~') && loud(method));
+  const conversions = methods.filter((method) => isConversion(method) && loud(method));
+  let unseen = !record.complete || record.specialised === true;
+  const values = implicitConstructor(record);
+  if (values !== null && !isQuiet(values)) parts.push(values);
+  const inside = [...bases, ...record.fields.filter((field) => field.storage === 'member').map((field) => field.type)];
+  inside.forEach((type, position) => {
+    const inner = recordOf(type);
+    if (inner === null) { if (position < bases.length && type.kind === 'unknown') unseen = true; return; }
+    const life = lifeOf(inner);
+    parts.push(...life.parts, ...life.written.filter((fn) => constructorsFor(inner, 0).includes(fn)), ...constructorsFor(inner, 0).flatMap((fn) => missing(fn, 0)));
+    copies.push(...life.copies);
+    ends.push(...life.ends);
+    if (position < bases.length) conversions.push(...life.conversions);
+    unseen ||= life.unseen;
+  });
+  const written = constructors.filter(loud);
+  const nothing = written.length + parts.length + copies.length + ends.length + conversions.length === 0 && !unseen;
+  const life: Life = nothing ? NOTHING : { written, parts: [...new Set(parts)], copies: [...new Set(copies)], ends: [...new Set(ends)], conversions, unseen };
+  lives.set(record, life);
+  return life;
+}
+
+/** The default values of fields as a constructor that nobody wrote; null if there are none. */
+function implicitConstructor(record: RecordDecl): FunctionDecl | null {
+  if (!record.fields.some((field) => field.storage === 'member' && field.init !== null)) return null;
+  const body: CompoundStmt = { kind: 'compound', span: record.nameSpan, body: [] };
+  return synthetic(record.name, record.file, record, body, { kind: 'void' }, record);
+}
+
+function isCopy(fn: FunctionDecl, record: RecordDecl): boolean {
+  const first = fn.parameters[0];
+  if (first === undefined || first.type.kind !== 'reference' || !fn.parameters.slice(1).every((parameter) => parameter.default !== null)) return false;
+  const { to } = first.type;
+  return to.kind === 'record' ? to.decl === record : to.kind === 'dependent' || to.kind === 'unknown';
+}
+
+function standIn(node: Node, callee: CallExpr['callee'], type: Type): CallExpr {
+  const call: CallExpr = { kind: 'call', span: node.span, type, callee, calleeSpan: node.span, arguments: [], templateArguments: null };
+  made.add(call);
+  return call;
+}
+
+const quiet = new WeakMap<FunctionDecl, boolean>();
+
+/** Does a function only compute from its parameters, its own object and constants, and change nothing else? Without a body nothing is known. */
+export function isQuiet(fn: FunctionDecl): boolean {
+  const known = quiet.get(fn);
+  if (known !== undefined) return known;
+  quiet.set(fn, false); // recursion
+  const code = codeOf(fn);
+  const answer = code !== null && isQuietNode(code);
+  quiet.set(fn, answer);
+  return answer;
+}
+
+function isQuietNode(node: Node): boolean {
+  if (!isQuietAlone(node)) return false;
+  if (mayRunMore(node) && implicitIn(node).length > 0) return false;
+  let fine = true;
+  forEachPart(node, (part) => { fine &&= isQuietNode(part); });
+  return fine;
+}
+
+function isQuietAlone(node: Node): boolean {
+  if ('type' in node && isVolatile(node.type)) return false;
+  switch (node.kind) {
+    case 'coordinate': return node.base === 'warpSize';
+    case 'ref': return isQuietName(node.decl);
+    case 'member': return node.field === null || !isVolatile(node.field.type);
+    case 'assign': case 'update': return isOwn(node.target);
+    case 'construct': return node.type.kind !== 'unknown';
+    case 'call': {
+      const { callee } = node;
+      if (callee.kind === 'builtin') { const entry = builtin(callee.name); return entry !== undefined && entry.pure && entry.collective === null && !entry.volatile; }
+      return (callee.kind === 'function' || callee.kind === 'method') && callee.candidates.length > 0 && callee.candidates.every(isQuiet);
+    }
+    case 'asm': case 'opaque': case 'lambda': case 'range-for': case 'goto': case 'label': return false;
+    default: return true;
+  }
+}
+
+function isVolatile(type: Type): boolean {
+  if (type.volatile === true) return true;
+  switch (type.kind) {
+    case 'pointer': case 'reference': return isVolatile(type.to);
+    case 'array': return isVolatile(type.of);
+    default: return false;
+  }
+}
+
+/** A parameter, a variable of the function, a field, a constant. */
+function isQuietName(decl: Decl | null): boolean {
+  if (decl === null) return false;
+  if (decl.kind !== 'variable') return true;
+  if (decl.storage === 'member' || decl.constexpr) return true;
+  if (decl.storage === 'automatic') return decl.space === 'local' || decl.space === 'host';
+  return decl.type.const === true && decl.type.kind !== 'pointer' && decl.space !== 'shared' && decl.space !== 'device' && decl.space !== 'managed';
+}
+
+/** An lvalue that is a variable of the function or a part of its own object, not through a pointer. */
+function isOwn(target: Expr): boolean {
+  for (let e = strip(target); ;) {
+    switch (e.kind) {
+      case 'ref': return e.decl !== null && (e.decl.kind === 'parameter' || e.decl.kind === 'variable') && e.decl.type.kind !== 'reference' && isQuietName(e.decl);
+      case 'this': return true;
+      case 'member': { const object = strip(e.object); if (e.field?.type.kind === 'reference' || (e.arrow && object.kind !== 'this')) return false; e = object; break; }
+      case 'index': { const base = strip(e.base); if (base.type.kind !== 'array') return false; e = base; break; }
+      case 'unary': { const inner = strip(e.operand); if (e.op !== '*' || inner.kind !== 'this') return false; e = inner; break; }
+      case 'cast': e = strip(e.operand); break;
+      default: return false;
+    }
+  }
+}
+
