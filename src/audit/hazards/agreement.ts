@@ -168,7 +168,15 @@ function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly
   return value === null ? null : { expr: value, spot };
 }
 
+let evaluations = 0;
+
+/** How many nodes have been evaluated so far: what a kernel may cost is counted in them. */
+export function evaluationsSoFar(): number {
+  return evaluations;
+}
+
 function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
+  evaluations++;
   if (--thread.left < 0) return null;
   const expr = strip(written);
   if (isObject(expr)) return null;

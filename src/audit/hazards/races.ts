@@ -15,6 +15,7 @@ import type { Partition } from '../../analysis/arrival.js';
 import type { Loop } from '../../analysis/facts.js';
 import type { VariableDecl } from '../../syntax/tree.js';
 import { coefficientOf, constantOfForm, difference, formsOf, restIsShared, type Form } from './forms.js';
+import { evaluationsSoFar } from './agreement.js';
 import { anyShape, isSettled, meetingOf, runsInEveryRound, type Meeting } from './meetings.js';
 import { reason, textOf, type Report } from './report.js';
 import { isHip } from './platform.js';
@@ -67,7 +68,9 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
   for (const base of bases) if (everyOwn(scene.accesses.filter((access) => access.place.base === base))) bases.delete(base);
   if (bases.size === 0) return;
   const shape = facts.block.value ?? anyShape(facts.block.maxThreads, bases, (length) => facts.constant(length));
-  let budget = MAX_MEETINGS;
+  const known = facts.block.value !== null;
+  let budget = known ? MAX_MEETINGS : MAX_GUESSED;
+  const most = evaluationsSoFar() + (known ? MAX_EVALUATIONS : MAX_EVALUATIONS / 4);
   const said = new Set<VariableDecl>();
   const asked = new Map<Access, Map<Access, number>>();
   // Of an array whose warps race, lanes that do are not said as well.
@@ -92,7 +95,7 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
           let of = asked.get(a.access);
           if (of === undefined) asked.set(a.access, of = new Map());
           const times = of.get(b.access) ?? 0;
-          if (times >= MAX_ROUNDS || (times > 0 && isSettled(a.access, shape) && isSettled(b.access, shape)) || --budget < 0) continue;
+          if (times >= MAX_ROUNDS || (times > 0 && isSettled(a.access, shape) && isSettled(b.access, shape)) || --budget < 0 || evaluationsSoFar() > most) continue;
           if (sameRound && (isOwn(a.access, b.access) || isSaid(a.access, b.access))) continue;
           of.set(b.access, times + 1);
           const meeting = meetingOf(a.access, b.access, a, b, shape);
@@ -111,7 +114,10 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
 }
 
 /** Pairs looked at thread by thread per kernel, and rounds of one pair. */
-const MAX_MEETINGS = 200;
+const MAX_MEETINGS = 120;
+const MAX_GUESSED = 50;
+/** Nodes evaluated for that, of all threads together. */
+const MAX_EVALUATIONS = 60_000;
 const MAX_ROUNDS = 6;
 
 /** Elements a constant number of threads apart are judged by their distance, where the same threads come. */

@@ -115,12 +115,13 @@ interface Write { readonly access: Access; readonly forms: readonly Form[] }
 function partlyWritten(writes: readonly Access[], reads: readonly Access[], report: Report): void {
   const first = writes[0];
   if (first === undefined || reads.length === 0) return;
+  const exits: { readonly partition: Partition; readonly edge: Edge }[] = [];
   for (const partition of first.spot.sets.at(first.node).partitions) {
     if (!partition.known || partition.unless !== null || (partition.kind === 'skip' && partition.by !== 'branch')) continue;
     if (!writes.every((write) => under(write, partition))) continue;
     const edge = edgeOf(partition, first.spot);
     if (edge === null || edge.axes.size === 0) continue;
-    if (partition.kind === 'exit' && owed(writes, reads, partition, edge, report)) return;
+    if (partition.kind === 'exit') exits.push({ partition, edge });
     const owned: Write[] = [];
     for (const access of writes) {
       const forms = access.mode === 'write' ? formsOf(access.place) : null;
@@ -130,6 +131,8 @@ function partlyWritten(writes: readonly Access[], reads: readonly Access[], repo
     if (owned.length === 0) continue;
     if (judge(owned, reads, partition, edge, report)) return;
   }
+  // Neighbours first: what is owed at a constant distance needs no shape.
+  exits.some(({ partition, edge }) => owed(writes, reads, partition, edge, report));
 }
 
 /** Elements of threads that leave before the reader, at whatever distance: said? */
