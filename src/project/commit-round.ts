@@ -16,16 +16,18 @@ export interface RoundChange {
   readonly line: number;
 }
 
-/** Makes the edits of a round. Those that leave text the parser does not understand are taken back and refused. */
+/** Makes the edits of a round. Those that leave text the parser does not understand are taken back and refused. `undo` takes back all that were kept. */
 export function commitRound(
   workspace: Workspace, group: readonly InputFile[], before: Program, taken: readonly RoundChange[], pathInDiff: (source: SourceFile) => string,
-): { readonly kept: ReadonlyMap<number, Buffer>; readonly rejected: ReadonlyMap<number, Obligation> } {
+): { readonly kept: ReadonlyMap<number, Buffer>; readonly rejected: ReadonlyMap<number, Obligation>; readonly undo: () => void } {
   const kept = new Map<number, Buffer>();
   const rejected = new Map<number, Obligation>();
+  let undoAll = (): void => undefined;
   const attempt = (indices: readonly number[]): string | null => {
     const undo = workspace.commit(editsByFile(indices.flatMap((i) => taken[i]?.change.edits ?? [])));
     const trouble = newTrouble(before, workspace.program(group));
     if (trouble !== null) undo();
+    else undoAll = undo;
     return trouble;
   };
 
@@ -59,7 +61,7 @@ export function commitRound(
     kept.set(i, stepDiff(texts, done, edits, pathInDiff));
     done.push(...edits);
   }
-  return { kept, rejected };
+  return { kept, rejected, undo: () => undoAll() };
 }
 
 function stepDiff(texts: ReadonlyMap<string, SourceFile>, done: readonly Edit[], edits: readonly Edit[], pathInDiff: (source: SourceFile) => string): Buffer {

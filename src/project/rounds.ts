@@ -84,8 +84,8 @@ export interface Candidate {
 }
 
 const MAX_ROUNDS = 250;
-/** The same site of the same function cannot be treated so often by a sound transform: stop instead of growing for ever. */
-const MAX_SAME = 24;
+/** Sites that read alike in text that edits brought: a sound transform treats no more of them in one function. */
+const MAX_SAME = 12;
 
 /** Runs the rounds on one group of files, pausing between functions; the workspace holds the edited texts afterwards. */
 export function* applyRounds(workspace: Workspace, group: readonly InputFile[], request: RoundsRequest): Generator<void, RoundsResult, undefined> {
@@ -95,6 +95,9 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
   const timesApplied = new Map<string, number>();
   const appliedKeys = new Set<string>();
   const refusedEdits = new Map<string, Obligation>();
+  /** Rounds that were made, with what takes them back. */
+  const made: { readonly undo: () => void; readonly applied: number; readonly keys: readonly string[]; readonly places: readonly string[] }[] = [];
+  const treatedPlaces = new Set<string>();
   let kernels = 0;
   let kernelNames: readonly string[] = [];
   let notUnderstood: RoundsResult['notUnderstood'] = [];
@@ -120,8 +123,9 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
       })))];
       notUnderstood = [...notUnderstood, ...group.flatMap((file) => textNotUnderstood(workspace, program.units.get(file.realPath)))];
     }
+    let again: { readonly place: string; readonly key: string; readonly line: number } | null = null;
     const plan = new EditPlan();
-    const taken: { candidate: Candidate; change: Change; key: string }[] = [];
+    const taken: { candidate: Candidate; change: Change; key: string; place: string | null }[] = [];
     const touched = new Set<FunctionDecl>();
     const next = new Pending(program);
     const unsettled: { candidate: Candidate; key: string; reason: string }[] = [];
@@ -172,13 +176,18 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
           record(others, workspace, { ...candidate, outcome: { ...outcome, status: 'deferred' } }, key, round, exhausted);
           continue;
         }
+        const place = placeOf(workspace, candidate);
+        if (place !== null && treatedPlaces.has(place)) {
+          again = { place, key, line: outcome.site.line };
+          break;
+        }
         const admission = plan.offer(outcome.change);
         if (!admission.accepted) {
           next.addFunction(fn);
           unsettled.push({ candidate, key, reason: admission.reason });
           continue;
         }
-        taken.push({ candidate, change: outcome.change, key });
+        taken.push({ candidate, change: outcome.change, key, place });
         touched.add(fn);
         lineage.applied(fn, what);
         timesApplied.set(key, (timesApplied.get(key) ?? 0) + 1);
@@ -186,12 +195,32 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
       }
     }
 
+    if (again !== null) {
+      // The edit has not treated the site, or the transform does not know what it has made: all since then is taken back, and it is refused.
+      const { place, key, line } = again;
+      for (;;) {
+        const last = made.pop();
+        if (last === undefined) break;
+        last.undo();
+        applied.length = last.applied;
+        for (const one of last.keys) appliedKeys.delete(one);
+        for (const one of last.places) treatedPlaces.delete(one);
+        if (last.places.includes(place)) break;
+      }
+      refusedEdits.set(key, comesAgain(line));
+      pending = null;
+      treated = [];
+      continue;
+    }
     if (taken.length === 0 || round === MAX_ROUNDS) {
       for (const { candidate, key, reason } of unsettled) record(others, workspace, { ...candidate, outcome: { ...candidate.outcome, status: 'deferred' } }, key, round, reason);
       if (taken.length === 0) break;
     }
     const results = taken.map(({ candidate, key }) => ({ key, result: resultOf(workspace, candidate, round, 'applied', null) }));
-    const { kept, rejected } = commitRound(workspace, group, program, taken.map(({ candidate, change }) => ({ change, line: candidate.outcome.site.line })), request.pathInDiff);
+    const keptKeys: string[] = [];
+    const keptPlaces: string[] = [];
+    const appliedBefore = applied.length;
+    const { kept, rejected, undo } = commitRound(workspace, group, program, taken.map(({ candidate, change }) => ({ change, line: candidate.outcome.site.line })), request.pathInDiff);
     for (const [i, { key, result }] of results.entries()) {
       const diff = kept.get(i);
       if (diff === undefined) {
@@ -201,8 +230,13 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
         applied.push({ ...result, diff, sequence: applied.length + 1 });
         appliedKeys.add(key);
         others.delete(key);
+        keptKeys.push(key);
+        const place = taken[i]?.place ?? null;
+        if (place !== null) keptPlaces.push(place);
       }
     }
+    made.push({ undo, applied: appliedBefore, keys: keptKeys, places: keptPlaces });
+    for (const place of keptPlaces) treatedPlaces.add(place);
     for (const { candidate, change } of taken) next.addChange(candidate.outcome.site.function, change, graph());
     pending = next;
     treated = taken.map(({ candidate }) => candidate.outcome.site.function);
@@ -289,6 +323,17 @@ function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): str
   const { line, exact } = workspace.originalLine(unit.source.realPath, site.branch.span.start);
   // Summaries and lines shift with the edits; the text of the branch does not.
   return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, exact ? String(line) : '', branchText({ unit, outcome })].join('\0');
+}
+
+/** The site by its place in the file as it was read; null where an edit has written it anew. */
+function placeOf(workspace: Workspace, { unit, request, outcome }: Candidate): string | null {
+  const { site } = outcome;
+  const at = workspace.originalOffset(unit.source.realPath, site.branch.span.start);
+  return at === null ? null : [unit.source.realPath, request.transform.name, request.variant ?? '', at].join('\0');
+}
+
+function comesAgain(line: number): Obligation {
+  return { id: 'already-done', status: 'refuted', grant: null, line, text: 'after the edit the same site came up again as it was, so the edit was taken back: this is a fault of divmod', remedy: 'please report it' };
 }
 
 /** The start of the branch's text, white space aside. */

@@ -223,6 +223,14 @@ export class Workspace {
     });
   }
 
+  /** The place of the original file that text which no edit has touched stands at; null for text that an edit brought. */
+  originalOffset(file: string, offset: number): number | null {
+    const text = this.texts.get(file);
+    if (text === undefined) return offset;
+    const origin = text.origin(offset);
+    return origin.kind === 'original' ? origin.offset : null;
+  }
+
   /**
    * The line of the original file that a place of the present text stems from. `exact` is false for text that an edit brought and
    * that no line of the original nearby equals.
