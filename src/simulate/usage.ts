@@ -4,7 +4,7 @@
  */
 import { evaluate } from './constants.js';
 import { EMPTY_ENV } from './resolve.js';
-import { strip, type Decl, type Expr, type FunctionDecl } from '../syntax/tree.js';
+import { strip, type Decl, type Expr, type FunctionDecl, type Type } from '../syntax/tree.js';
 import { walkExpr, walkStmt } from './walk.js';
 
 export interface Usage {
@@ -19,6 +19,11 @@ export interface Usage {
   readonly reals: readonly number[];
   /** Constants that are compared with what a thread's place gives: with `threadIdx.x`, `blockDim.x` …, or a value computed from them. */
   readonly places: readonly Place[];
+  /**
+   * Numbers from which on a value made of a thread's place no longer fits a type of 8 or 16 bits that it is converted to (128, 256, 32768, 65536),
+   * ascending: only grids with more threads show where it wraps.
+   */
+  readonly narrow?: readonly number[];
 }
 
 /** What a constant is compared with, and on which axis. `index` mixes several: an element's number, mostly. */
@@ -93,10 +98,14 @@ export function usageOf(kernel: FunctionDecl): Usage {
     const found = coordinatesOf(e);
     if (found.length > 0) coordinates.set(to, [...coordinates.get(to) ?? [], ...found]);
   };
+  const narrowed: { readonly limit: number; readonly from: Expr }[] = [];
+  const narrows = (to: Type, from: Expr): void => {
+    if (to.kind === 'int' && to.bits < 32) narrowed.push({ limit: 2 ** (to.signed ? to.bits - 1 : to.bits), from });
+  };
   for (const f of functions) {
     if (f.body === null) continue;
     walkStmt(f.body, {
-      variable: (v) => { if (v.init !== null) { flow(v, v.init); placed(v, v.init); } },
+      variable: (v) => { if (v.init !== null) { flow(v, v.init); placed(v, v.init); narrows(v.type, v.init); } },
       stmt: (s) => {
         if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) turn(s.condition);
         if (s.kind === 'for' && s.step !== null) turn(s.step);
@@ -109,8 +118,10 @@ export function usageOf(kernel: FunctionDecl): Usage {
           case 'assign': {
             const to = root(e.target);
             if (to !== null) { flow(to, e.value); placed(to, e.value); }
+            narrows(e.target.type, e.value);
             break;
           }
+          case 'cast': narrows(e.type, e.operand); break;
           case 'conditional': tested(e.condition); break;
           case 'unary': if (e.op === '!') tested(e.operand); break;
           case 'binary':
@@ -126,6 +137,8 @@ export function usageOf(kernel: FunctionDecl): Usage {
                 const a = e.arguments[i];
                 if (a === undefined) continue;
                 flow(p, a);
+                placed(p, a);
+                narrows(p.type, a);
                 // What the callee writes through it arrives at the caller.
                 const to = p.type.kind === 'pointer' || p.type.kind === 'reference' ? root(a) : null;
                 if (to !== null) flowFrom(to, p);
@@ -152,8 +165,18 @@ export function usageOf(kernel: FunctionDecl): Usage {
     const mixed = found.some((f) => f.of !== first.of || f.axis !== first.axis);
     return [{ of: mixed ? 'index' : first.of, axis: first.axis, value: c.value }];
   });
+  const ofPlace = (from: Expr): boolean => {
+    if (coordinatesOf(from).length > 0) return true;
+    const seen = new Set<Decl>(mentioned(from));
+    for (const d of seen) {
+      if (coordinates.has(d)) return true;
+      for (const other of flows.get(d) ?? []) seen.add(other);
+    }
+    return false;
+  };
+  const narrow = new Set(narrowed.filter(({ from }) => ofPlace(from)).map(({ limit }) => limit));
   const ordered = (values: ReadonlySet<number>): number[] => [...values].sort((a, b) => a - b).slice(0, MOST_CONSTANTS);
-  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places };
+  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow) };
   cache.set(kernel, usage);
   return usage;
 }
@@ -189,6 +212,7 @@ export function jointUsage(before: Usage, after: readonly Usage[], rename: (name
     integers: join(before.integers, after.map((u) => u.integers)),
     reals: join(before.reals, after.map((u) => u.reals)),
     places: [...after.flatMap((u) => u.places), ...before.places],
+    narrow: [...new Set([...before.narrow ?? [], ...after.flatMap((u) => u.narrow ?? [])])].sort((a, b) => a - b),
   };
 }
 

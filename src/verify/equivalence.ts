@@ -11,13 +11,13 @@ import { failure, prepareInstance, runNothing, runPrepared, type PreparedKernel,
 import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
 import { jointUsage, usageOf, type Usage } from '../simulate/usage.js';
 import { Unsupported } from '../simulate/types.js';
-import type { FunctionDecl, Program, TemplateArgument } from '../syntax/tree.js';
+import type { FunctionDecl, Launch, Program, TemplateArgument } from '../syntax/tree.js';
 import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { launchChanges } from './launch-changes.js';
 import { divides, kernelsOf, populationSettings } from './populations.js';
 import { settingsFor, withEmptyGrid, withOneBlock, type Setting } from './settings.js';
-import { axesOf, blockShapes, constantShape, sameShape } from './shapes.js';
+import { axesOf, blockShapes, constantShape, sameShape, threads } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
 import { joinTried, type Tried } from './tried.js';
 
@@ -170,6 +170,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     patient ||= result.status === 'ran';
     return result;
   };
+  usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches)) };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   const usual = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
@@ -184,7 +185,26 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   }
   const given = [...options.arguments ?? new Map<string, Argument>()].some(([, a]) => a.kind === 'alias');
   const pairs = options.aliasing === undefined || given ? [] : aliasPairs(kernel, types);
-  return compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, kernels: options.plan === undefined ? [] : kernelsOf(options.plan), divided: options.plan !== undefined && divides(options.plan), fixed: options.grids !== undefined || options.sizes !== undefined || (options.arguments?.size ?? 0) > 0, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });
+  const verdict = compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, kernels: options.plan === undefined ? [] : kernelsOf(options.plan), divided: options.plan !== undefined && divides(options.plan), fixed: options.grids !== undefined || options.sizes !== undefined || (options.arguments?.size ?? 0) > 0, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });
+  if (verdict.status !== 'equal') return verdict;
+  // Of an instance with several threads' numbers in one type the largest grid decides what was seen of its wrapping.
+  const beyond = (usage.narrow ?? []).filter((limit) => (verdict.tried.threads ?? 0) <= limit);
+  return beyond.length === 0 ? verdict : { ...verdict, notes: [...verdict.notes, ...beyond.map(untried)] };
+}
+
+/** Threads of the largest grid that the launches ask for; infinite if one of them does not say, or none is seen. */
+function mostLaunched(launches: readonly Launch[]): number {
+  if (launches.length === 0) return Infinity;
+  return Math.max(...launches.map((launch) => {
+    const grid = constantShape(launch.grid);
+    const block = constantShape(launch.block);
+    return grid === null || block === null ? Infinity : threads(grid) * threads(block);
+  }));
+}
+
+/** In words: a wrap that no grid was large enough for. */
+function untried(limit: number): string {
+  return `a value made of a thread's place is kept in a type of ${limit <= 256 ? 8 : 16} bits, and no grid with more than ${limit} threads was tried: --launch can ask for one`;
 }
 
 /** Of the proved shapes those that the launches of the instance have, if they say so. */

@@ -149,7 +149,11 @@ export function withEmptyGrid(settings: readonly Setting[], axes: { readonly y: 
 /** Sizes just beyond constants of the code, with grids that reach them. */
 function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[] {
   if (usage === null) return [];
-  const out: Pair[] = [];
+  // More threads than a narrow type has numbers for: with few elements, so that the run stays short, and with one an own element.
+  const out = (usage.narrow ?? []).flatMap((limit): Pair[] => {
+    const blocks = Math.ceil((limit + 64) / threads(own));
+    return blocks <= 1 ? [] : [{ block: own, size: 40, blocks }, { block: own, size: own[0] + 9, blocks }, ...(limit > LARGEST_CONSTANT ? [] : [{ block: own, size: limit + 70, blocks }])];
+  });
   const blocks = usage.places.find((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64);
   if (blocks !== undefined) out.push({ block: own, size: own[0] * 2, blocks: blocks.value + 2 });
   if (plane) return out;
