@@ -53,7 +53,7 @@ export interface FoldPlan {
   readonly stated: readonly string[];
 }
 
-interface Member extends HeadText { readonly guard: Guard; readonly form: Form; readonly pass: Poly; readonly leaves: boolean; readonly assumed: boolean }
+interface Member extends HeadText { readonly guard: Guard; readonly wanted: boolean; readonly form: Form; readonly pass: Poly; readonly leaves: boolean; readonly assumed: boolean }
 
 /** The loop with the guards that hang over its whole body in its test; null if there are none, or if it must stay as it is. */
 export function foldPlan(context: TransformContext, loop: PeelableLoop, counter: Counter, guards: readonly Guard[]): FoldPlan | null {
@@ -83,7 +83,7 @@ export function foldPlan(context: TransformContext, loop: PeelableLoop, counter:
   if (!uniform && (effects.barriers.length > 0 || effects.collectives.length > 0 || effects.unknownCalls.length > 0)) return null;
   return {
     kind: 'fold', loop, counter, guards: members.map(({ guard }) => guard),
-    decisions: new Map<Expr, boolean>(members.map(({ guard }) => [guard.comparison, guard.wanted])),
+    decisions: new Map<Expr, boolean>(members.map(({ guard, wanted }) => [guard.comparison, wanted])),
     test: [...head, ...texts.map(({ text }) => text)].join(' && '), keepsLoopTest: dropped === null, written: texts.flatMap(({ written }) => written), leaves,
     assumed: members.some((member) => member.assumed) || dropped?.assumed === true || reader.leansOnIndexRange || counter.assumed,
     ownBound: !uniform, uniformGuards: uniform,
@@ -98,11 +98,15 @@ function diesOrIsSet(context: TransformContext, loop: PeelableLoop, counter: Cou
 
 function memberOf(context: TransformContext, loop: PeelableLoop, counter: Counter, guard: Guard, reader: Reader, sym: Sym, tested: readonly Poly[], entry: readonly Poly[]): Member | null {
   const { facts } = context;
-  const { comparison, owner, wanted } = guard;
+  const { comparison, owner } = guard;
   if (owner.kind !== 'if' || guard.inMacro || facts.loops(comparison)[0] !== loop || !seesHeadValue(facts, loop, counter, comparison)) return null;
-  const failed: Decisions = new Map([[comparison, !wanted]]);
-  const leaves = breaksAtOnce(context, loop, failed);
-  if (!leaves && !doesNothing(context, loop, failed, counter)) return null;
+  // Whichever value leaves nothing to do: `o[i] = 0` is work here, though elsewhere it stands for what is outside.
+  const wanted = [true, false].find((value) => {
+    const failed: Decisions = new Map([[comparison, !value]]);
+    return breaksAtOnce(context, loop, failed) || doesNothing(context, loop, failed, counter);
+  });
+  if (wanted === undefined) return null;
+  const leaves = breaksAtOnce(context, loop, new Map([[comparison, !wanted]]));
   reader.failure = null;
   const forms = formsOf(reader, comparison);
   if (forms === null || forms.kind !== 'one') return null;
@@ -124,7 +128,7 @@ function memberOf(context: TransformContext, loop: PeelableLoop, counter: Counte
   if (exact === null || other === null) return null;
   if (!isAlwaysTaken(facts, comparison, owner.node.condition) && !staysInType(reader, guard)) return null;
   const said = headText(context, loop, comparison, wanted);
-  return said === null ? null : { guard, ...said, form, pass, leaves, assumed: form.assumed || exact === 'assumed' || other === 'assumed' };
+  return said === null ? null : { guard, wanted, ...said, form, pass, leaves, assumed: form.assumed || exact === 'assumed' || other === 'assumed' };
 }
 
 /** What C++ needs to compare as mathematics does follows from the facts, or is granted; null if neither. */
@@ -179,13 +183,13 @@ function dropsTest(context: TransformContext, loop: PeelableLoop, counter: Count
   const granted = sums.every((reading) => reading !== null && (isSafe(reading) || isGranted(reading, counter)));
   if (!granted) return null;
   let plain: Dropped | null = null;
-  for (const { guard, form, pass } of members) {
+  for (const { guard, wanted, form, pass } of members) {
     if (!follows(own, [pass, ...entry])) continue;
     const sides = [guard.comparison.left, guard.comparison.right].filter((side) => !isSideOf(loop.condition, side)).map((side) => reader.read(side));
     const fits = sides.every((reading) => reading !== null && isSafe({ ...reading, type: INT32 }));
-    const signed = fits || sides.every((reading) => reading !== null && (isSafe({ ...reading, type: INT32 }) || isGranted(reading, counter))) ? headText(context, loop, guard.comparison, guard.wanted, true) : null;
+    const signed = fits || sides.every((reading) => reading !== null && (isSafe({ ...reading, type: INT32 }) || isGranted(reading, counter))) ? headText(context, loop, guard.comparison, wanted, true) : null;
     if (signed !== null) return { texts: members.map((member) => (member.guard === guard ? signed : member)), assumed: !safe || !fits };
-    const ends = holdsEnds(form.whenNegative === guard.wanted ? form.other : form.negative, [opposite(own), opposite(pass), ...entry]);
+    const ends = holdsEnds(form.whenNegative === wanted ? form.other : form.negative, [opposite(own), opposite(pass), ...entry]);
     if (ends !== null && plain === null) plain = { texts: members, assumed: !safe || ends === 'assumed' || form.assumed };
   }
   return plain;
