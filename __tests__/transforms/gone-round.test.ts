@@ -47,6 +47,8 @@ const CASES: readonly (readonly [string, string, string, string, string])[] = [
   ['a number that is weaker than a comparison', '', 'int t = 0; t < n && r < 9; ++t', 'int j = t;', 't < (m & 7)'],
   ['the same in a sum', '', 'int t = 0; t < n && r < 9; ++t', 'int j = t;', 't + tid < (m | 1)'],
   ['the same in a window', '', 'int t = -2; t < 3; ++t', 'int j = i + t;', 'j >= (m & 3) && j < (n ^ 2)'],
+  ['a shift over the sign', '', 'int t = 0; t < n; ++t', 'int j = t << 28;', 'j < m'],
+  ['a shift of what falls', '', 'int t = 12; t > m; --t', 'int j = (t << 28) + 1;', 'j >= 0'],
   ['a falling int behind unsigned sums', '', 'int t = n; t > m && r < 9; t -= 3', 'int j = t + threadIdx.x - 5u;', 'j >= 0'],
 ];
 

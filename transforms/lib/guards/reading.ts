@@ -176,6 +176,13 @@ export class Reader {
     return { ...reading, exact, index: !exact && isIndex(reading.poly, reading.type) };
   }
 
+  /** `i << 5` with a sign is no multiplication where it leaves its type: bits go over the edge, and the program is defined. */
+  private shifted(left: Reading, poly: Poly): Reading {
+    if (!left.type.signed) return this.settle({ ...left, poly });
+    const exact = left.exact && within(poly, left.type);
+    return { ...left, poly, exact, index: !exact && (left.exact || left.index === true) && isIndex(poly, left.type) };
+  }
+
   private binary(expr: Extract<Expr, { kind: 'binary' }>): Reading | null {
     if (expr.op !== '+' && expr.op !== '-' && expr.op !== '*' && expr.op !== '<<') return this.divided(expr);
     let left = this.promoted(expr.left);
@@ -184,7 +191,7 @@ export class Reader {
       const amount = this.facts.constant(expr.right);
       if (amount === null || amount < 0n || amount >= BigInt(left.type.bits)) return this.fail(expr, 'the amount of the shift is not a constant', 'bound-exact');
       if (this.constants.provenance(expr.right) === 'open') return this.fail(expr, 'another build may shift by another amount', 'bound-exact');
-      return this.settle({ ...left, poly: multiply(left.poly, constant(1n << amount)) });
+      return this.shifted(left, multiply(left.poly, constant(1n << amount)));
     }
     let right = this.promoted(expr.right);
     if (right === null) return null;
