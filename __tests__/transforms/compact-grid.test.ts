@@ -126,9 +126,9 @@ describe('a launch of no blocks', () => {
 });
 
 describe('calls of the runtime', () => {
-  const withHost = (host: string): string => {
+  const withHost = (host: string, order: Order = 'free'): string => {
     const text = `__global__ void k(${SIGNATURE})\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n${BODY}}\n\n${host}`;
-    return applyAll(compact, text, asked('free')).text;
+    return applyAll(compact, text, { ...asked(order), evenIfItLoses: true }).text;
   };
   const launch = 'k<<<(n + 255) / 256, 256, 0, s>>>(x, key, y, n);';
   const parameters = 'const float *x, const int *key, float *y, int n, cudaStream_t s';
@@ -141,6 +141,28 @@ describe('calls of the runtime', () => {
 
   test('stand bare where nobody checks', () => {
     expect(withHost(`void run(${parameters})\n{\n    cudaStreamSynchronize(s);\n    ${launch}\n}\n`)).toContain('    cudaMallocAsync(&items,');
+  });
+
+  test('do nothing with memory that is not there, where nobody checks', () => {
+    const bare = withHost(`void run(${parameters})\n{\n    ${launch}\n}\n`);
+    const guard = bare.indexOf('if (items != nullptr && count != nullptr) {');
+    expect(guard).toBeGreaterThan(bare.lastIndexOf('cudaMallocAsync'));
+    // All work stands in the block, and what was taken goes back in any case.
+    const close = bare.indexOf(`\n${/ *$/.exec(bare.slice(0, guard))?.[0] ?? ''}}`, guard);
+    const inside = bare.slice(guard, close);
+    for (const work of ['cudaMemsetAsync(', '_light<<<', '_heavy<<<']) expect(inside).toContain(work);
+    expect(bare.slice(close).match(/cudaFreeAsync/g)).toHaveLength(2);
+    expect(bare.match(/<<</g)).toHaveLength(2);
+    // A macro or function of the code around does that itself.
+    expect(withHost(`void must(cudaError_t e);\nvoid run(${parameters})\n{\n    must(cudaStreamSynchronize(s));\n    ${launch}\n}\n`)).not.toContain('!= nullptr');
+  });
+
+  test('take the storage of a library pass before all work', () => {
+    const text = withHost(`void run(${parameters})\n{\n    ${launch}\n}\n`, 'keep');
+    const guard = text.indexOf('if (flags != nullptr && items != nullptr && count != nullptr && storage != nullptr) {');
+    expect(guard).toBeGreaterThan(text.indexOf('cudaMallocAsync(&storage'));
+    expect(text.slice(guard).match(/DeviceSelect::Flagged/g)).toHaveLength(1);
+    expect(text.slice(0, guard)).not.toContain('<<<');
   });
 
   test('lean on no name that the host code may have given away', () => {

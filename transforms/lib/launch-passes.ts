@@ -16,6 +16,10 @@ export interface PassNames {
 }
 
 export interface HostPass {
+  /** Lines in front of all work of the plan: memory is taken. */
+  readonly before: readonly string[];
+  /** Variables for memory that nobody checks: nothing may be done with it unless all of it is there. */
+  readonly unchecked: readonly string[];
   readonly lines: readonly string[];
   /** Lines at the end of the plan: temporaries go back. */
   readonly after: readonly string[];
@@ -35,8 +39,8 @@ export function hostPass(step: Pass, names: PassNames): HostPass | null {
       const name = names.fresh(step.name);
       names.bind(step.name, name);
       return {
-        lines: [`${step.element} *${name} = nullptr;`, runtime(`cudaMallocAsync(&${name}, ${bytes(step.element, count)}, ${stream})`)],
-        after: [runtime(`cudaFreeAsync(${name}, ${stream})`)], includes: [],
+        before: [`${step.element} *${name} = nullptr;`, runtime(`cudaMallocAsync(&${name}, ${bytes(step.element, count)}, ${stream})`)], unchecked: names.check === null ? [name] : [],
+        lines: [], after: [runtime(`cudaFreeAsync(${name}, ${stream})`)], includes: [],
       };
     }
     case 'fill': {
@@ -44,7 +48,7 @@ export function hostPass(step: Pass, names: PassNames): HostPass | null {
       const value = names.host(step.value);
       if (!/^\(?-?\s*[01]\s*\)?$/.test(value) || /^\(?\s*1/.test(value)) return null;
       const buffer = names.host(step.buffer);
-      return { lines: [runtime(`cudaMemsetAsync(${buffer}, ${/1/.test(value) ? '0xff' : '0'}, ${sizeBytes(buffer, names.host(step.count))}, ${stream})`)], after: [], includes: [] };
+      return { before: [], unchecked: [], lines: [runtime(`cudaMemsetAsync(${buffer}, ${/1/.test(value) ? '0xff' : '0'}, ${sizeBytes(buffer, names.host(step.count))}, ${stream})`)], after: [], includes: [] };
     }
     case 'select': return library(names, '::cub::DeviceSelect::Flagged',
       `::thrust::make_counting_iterator(${zeroOf(names.element(step.output))}), ${names.host(step.flags)}, ${names.host(step.output)}, ${names.host(step.selected)}, ${names.host(step.count)}`,
@@ -82,14 +86,12 @@ function library(names: PassNames, call: string, args: string, includes: readonl
   const storage = names.fresh('storage');
   const size = names.fresh('storage_bytes');
   const { stream } = names;
-  return {
-    lines: [
-      `void *${storage} = nullptr;`, `size_t ${size} = 0;`,
-      checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`),
-      checked(names, `cudaMallocAsync(&${storage}, ${size}, ${stream})`),
-      checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`),
-      checked(names, `cudaFreeAsync(${storage}, ${stream})`),
-    ],
-    after: [], includes,
-  };
+  const take = [
+    `void *${storage} = nullptr;`, `size_t ${size} = 0;`, checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`), checked(names, `cudaMallocAsync(&${storage}, ${size}, ${stream})`),
+  ];
+  const work = checked(names, `${call}(${storage}, ${size}, ${args}, ${stream})`);
+  const free = checked(names, `cudaFreeAsync(${storage}, ${stream})`);
+  // Without its storage the work would only ask for the size again. Where a check ends the function, memory is taken as late as can be.
+  if (names.check === null) return { before: take, unchecked: [storage], lines: [work], after: [free], includes };
+  return { before: [], unchecked: [], lines: [...take, work, free], after: [], includes };
 }

@@ -99,12 +99,17 @@ export class SiteWriter {
 
   /** Puts the lines under `if (blocks > 0)`, where that is not known. */
   #guard(): void {
-    const { launch, unit, function: fn } = this.site;
+    const { launch } = this.site;
     const asked = AXES.filter((axis) => !isNeverEmpty(launch.grid, axis, this.site)).map((axis) => this.#bound.get(`gridDim${axis}`)).filter((side) => side !== undefined && side !== '1');
     if (asked.length === 0) return;
-    const style = styleOf(unit.source, fn);
-    const inner = this.#lines.flatMap((line) => line.split('\n')).map((line) => (line === '' ? line : this.#unit + line));
-    this.#lines.splice(0, this.#lines.length, blockText(style, '', `if${style.keywordSpace}(${asked.map((side) => `${side ?? ''} > 0`).join(' && ')})`, inner.join('\n')));
+    this.#putUnder(asked.map((side) => `${side ?? ''} > 0`).join(' && '), 0);
+  }
+
+  /** Puts the lines from `start` on into a block below a condition. */
+  #putUnder(condition: string, start: number): void {
+    const style = styleOf(this.site.unit.source, this.site.function);
+    const inner = this.#lines.slice(start).flatMap((line) => line.split('\n')).map((line) => (line === '' ? line : this.#unit + line));
+    this.#lines.splice(start, this.#lines.length, blockText(style, '', `if${style.keywordSpace}(${condition})`, inner.join('\n')));
   }
 
   // ------------------------------------------------------------------------------------------------------------ names
@@ -305,7 +310,11 @@ export class SiteWriter {
   #write(): void {
     const steps = [...this.#steps];
     const tail: string[] = [];
+    const unchecked: string[] = [];
+    // Where work begins that is done with the memory that was taken.
+    let work = -1;
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+      if (work < 0 && unchecked.length > 0 && step.kind !== 'temporary') work = this.#lines.length;
       if (step.kind === 'kernel') {
         const [next] = steps;
         if (next?.kind === 'kernel' && isChoice(step, next)) {
@@ -326,11 +335,16 @@ export class SiteWriter {
         const check = errorCheck(this.site.unit, this.site.function, this.site.statement.span.start);
         const pass = hostPass(step, { host: (text) => this.host(text), fresh: (base) => this.fresh(base), bind: (name, as) => this.#bound.set(name, as), element: (name) => this.#element(name), stream, check });
         if (pass === null) throw new InTheWay(`a ${step.kind} pass of this kind cannot be written`);
+        this.#lines.splice(work < 0 ? this.#lines.length : work, 0, ...pass.before);
+        if (work >= 0) work += pass.before.length;
+        unchecked.push(...pass.unchecked);
         this.#lines.push(...pass.lines);
         tail.unshift(...pass.after);
         for (const header of pass.includes) this.includes.add(header);
       }
     }
+    // A failed allocation stays the answer of cudaGetLastError; what would write to it is left out.
+    if (work >= 0) this.#putUnder(unchecked.map((name) => `${name} != nullptr`).join(' && '), work);
     this.#lines.push(...tail);
   }
 
