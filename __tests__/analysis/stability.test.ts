@@ -47,6 +47,10 @@ describe('shared memory and barriers', () => {
     ['a barrier inside a callee', `__device__ void wait() { __syncthreads(); }
       __global__ void k(const int *in, int *o) { __shared__ int s; if (threadIdx.x == 0) s = in[0]; wait(); if (s) o[0] = 1; }`, 1, 'block'],
     ['a barrier on one path only', `__global__ void k(const int *in, int *o, int n) { __shared__ int s; if (threadIdx.x == 0) s = in[0]; if (n) __syncthreads(); if (s) o[0] = 1; }`, 2, 'lane'],
+    ['several warps write behind a barrier of each', `__global__ void k(int *o) { __shared__ int s; s = threadIdx.x; __syncwarp(); if (s) o[0] = 1; }`, 0, 'lane'],
+    ['the only warp writes behind its barrier', `__global__ void __launch_bounds__(32) k(int *o) { __shared__ int s; s = threadIdx.x; __syncwarp(); if (s) o[0] = 1; }`, 0, 'warp'],
+    ['a part of each warp behind its barrier', `__global__ void k(const int *in, int *o) { __shared__ int s[32]; int w = threadIdx.x / 32; s[w] = in[threadIdx.x]; __syncwarp(); if (s[w]) o[0] = 1; }
+      void host(const int *in, int *o) { k<<<4, 128>>>(in, o); }`, 0, 'warp'],
     ['an array element', `__global__ void k(const int *in, int *o) { __shared__ int s[64]; s[threadIdx.x] = in[threadIdx.x]; __syncthreads(); if (s[0]) o[threadIdx.x] = 1; }`, 0, 'block'],
     ['another array is written meanwhile', `__global__ void k(const int *in, int *o) { __shared__ int s[64]; __shared__ int t[64]; s[threadIdx.x] = in[threadIdx.x]; __syncthreads();
       t[threadIdx.x] = 1; if (s[0]) o[threadIdx.x] = t[3]; }`, 0, 'block'],

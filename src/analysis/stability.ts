@@ -9,6 +9,7 @@
  * Not handled: disjointness of indices (`p[blockIdx.x]` written by its own block only), and writes by other kernels or the host that run at
  * the same time, which CUDA's memory model makes a race.
  */
+import { lanesOfWarp } from './platform.js';
 import { builtin } from '../cuda/builtins.js';
 import type { FileSpan } from '../source/types.js';
 import type { Expr, FunctionDecl, Program, Stmt } from '../syntax/tree.js';
@@ -159,9 +160,10 @@ function readOnlyPath(load: Expr): string | null {
 
 /**
  * Do all threads of every group of scope `wanted` read one value if they load from one address here? For memory of the thread's own the answer is
- * true with `own` set. `load` is the lvalue, or the call of a loading built-in (`__ldg`).
+ * true with `own` set. `load` is the lvalue, or the call of a loading built-in (`__ldg`). `address` is the scope of the address: if several warps of a block
+ * share it, what keeps one warp's accesses apart does not order those of the others.
  */
-export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
+export function stableLoad(load: Expr, wanted: Scope, env: Env, address: Scope = 'warp'): Stability {
   const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const promised = readOnlyPath(load);
   if (promised !== null) return answer(atLeast('grid', wanted), false, () => [reasonAt(load, env.function.file, env, promised)], reads);
@@ -181,7 +183,7 @@ export function stableLoad(load: Expr, wanted: Scope, env: Env): Stability {
         if (kernel !== null && top.base !== null && top.base !== 'this' && kernel.parameters.some((parameter) => parameter === top.base)) continue;
         return answer(false, false, () => [reasonAt(load, env.function.file, env, `${nameOf(top)} is a thread's own variable of a caller`)], reads);
       }
-      const one = stablePlace(load, top, wanted, env);
+      const one = stablePlace(load, top, wanted, env, address);
       if (!one.value) return one;
       parts.push(one);
     }
@@ -204,7 +206,7 @@ function hostMade(place: Place, kernel: FunctionDecl, program: Program, grants: 
   return all.anything === null && hostMade(at, kernel, program, grants) && !all.writes.some((write) => placesAlias(at, write.place, grants));
 }
 
-function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env): Stability {
+function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env, address: Scope): Stability {
   const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const made = found.space === 'unknown' && env.kernel !== null && hostMade(found, env.kernel, env.program, grantsOf(env.kernel, env.program));
   const place: Place = made ? { ...found, space: 'device' } : found;
@@ -226,7 +228,7 @@ function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env): Stabili
   if (clash === undefined && (all.anything === null || promised)) {
     return answer(true, false, at(() => promised ? `${nameOf(place)} is const __restrict__ and not written by the kernel` : `nothing in \`${kernel.name}\` writes ${nameOf(place)}`), reads);
   }
-  if (place.space === 'shared') return separated(load, place, wanted, env, grants);
+  if (place.space === 'shared') return separated(load, place, wanted, env, grants, address);
   if (clash !== undefined) {
     const same = clash.place.base === place.base;
     return answer(false, false, () => [...at(() => `${nameOf(place)} is memory that the kernel may write`)(), reasonAt(clash.access.node, kernel.file, env, same ? `written here` : `${nameOf(clash.place)} is written and may overlap ${nameOf(place)}`)], reads);
@@ -235,11 +237,17 @@ function stablePlace(load: Expr, found: Place, wanted: Scope, env: Env): Stabili
   return answer(false, false, anything === null ? at(() => 'not known') : () => [reasonAt(anything.node, kernel.file, env, anything.text)], reads);
 }
 
+/** Has every block at most one warp? */
+function isOneWarp({ block, program, unit }: Env): boolean {
+  const lanes = lanesOfWarp(program, unit);
+  return block.under.length === 0 && (block.maxThreads <= lanes || (block.alternatives.length > 0 && block.alternatives.every(({ x, y, z }) => x * y * z <= lanes)));
+}
+
 /** R2 for shared memory. */
-function separated(load: Expr, place: Place, wanted: Scope, env: Env, grants: AliasGrants): Stability {
+function separated(load: Expr, place: Place, wanted: Scope, env: Env, grants: AliasGrants, address: Scope): Stability {
   const reads = (): readonly FileSpan[] => [spanOf(load, env)];
   const kernel = env.kernel;
-  const beside = kernel === null ? null : phasesOf(kernel, env.program).writesBeside(load, wanted === 'warp' || wanted === 'lane' ? 'warp' : 'block');
+  const beside = kernel === null ? null : phasesOf(kernel, env.program).writesBeside(load, (wanted === 'warp' || wanted === 'lane') && (address === 'warp' || address === 'lane' || isOneWarp(env)) ? 'warp' : 'block');
   if (beside === null) return answer(false, false, () => [reasonAt(load, env.function.file, env, `${nameOf(place)} is shared and written, and the order of its writes is not known`)], reads);
   const clash = beside.find((write) => placesAlias(place, write, grants));
   if (clash !== undefined) return answer(false, false, () => [reasonAt(load, env.function.file, env, `no barrier separates this load from every write of ${nameOf(place)}`)], reads);

@@ -118,14 +118,14 @@ function search(load: Expr, scope: Scope, env: Env): Found {
   for (const wanted of WANTED) {
     if (scope === 'warp' && wanted !== 'warp') continue;
     if (scope === 'block' && wanted === 'grid') continue;
-    const answer = stableLoad(load, wanted, env);
+    const answer = stableLoad(load, wanted, env, scope);
     last = answer;
     if (!answer.value) continue;
     if (answer.own) return { taint: UNKNOWN, stability: answer };
     const element = ELEMENTS[wanted] ?? LANE;
     return { taint: element | (answer.under.length > 0 ? ON_MEMORY : 0), stability: answer };
   }
-  const none = last ?? stableLoad(load, 'warp', env);
+  const none = last ?? stableLoad(load, 'warp', env, scope);
   if (env.options.trustSharedLoads === true) return { taint: (ELEMENTS[scope] ?? GRID) | ON_MEMORY, stability: none };
   return { taint: DATA, stability: none };
 }
