@@ -55,6 +55,11 @@ function troubles(unit: Unit): number {
   return unit.problems.length + unit.functions.filter((fn) => !fn.understood).length;
 }
 
+/** What a comment says; it may stand in lines of another length, or as a block in place of a line. */
+function wordsOfComment(text: string): string {
+  return text.replaceAll(/[\s/*]+/g, ' ').trim();
+}
+
 for (const transform of transforms) {
   const fixtures = fixturesOf(transform.name);
   const good = fixtures.filter((fixture) => fixture.kind === 'ok');
@@ -95,6 +100,12 @@ for (const transform of transforms) {
 
       // 4, 12. Changes that do not meet may be made in any order.
       anyOrder(fixture.text, changesOf(run.first));
+
+      // 13. Every comment stands in the output, but for those that name a closing brace.
+      const written = wordsOfComment(run.text);
+      const lost = before.unit.source.comments.filter((comment) => !/\}\s*$/.test(fixture.text.slice(0, comment.start)))
+        .map((comment) => wordsOfComment(fixture.text.slice(comment.start, comment.end))).filter((words) => !written.includes(words));
+      expect(lost).toEqual([]);
     });
 
     // 6. A refusal changes nothing and names its obligation.

@@ -143,7 +143,12 @@ function writeFold(context: TransformContext, plan: FoldPlan): Change {
   const { source } = context.unit;
   if (loop.condition === null) return { edits: [], reads: [] };
   const edits = [{ span: loop.condition.span, text: plan.test }, ...simplify(context.facts, loop.body, plan.decisions)];
-  return { edits: edits.map(({ span, text }) => ({ file: source.realPath, span, text })), reads: readsOf(context, plan.guards, extentOf(source, loop)) };
+  const file = source.realPath;
+  const region = extentOf(source, loop);
+  const indent = indentAt(source, region.start);
+  const lost = lostComments(source, region, copyText(source, region, { from: '', to: '' }, edits)).map((comment) => `${comment}\n${indent}`).join('');
+  const inFront = lost === '' ? [] : [{ file, span: { start: region.start, end: region.start }, text: lost }];
+  return { edits: [...inFront, ...edits.map(({ span, text }) => ({ file, span, text }))], reads: readsOf(context, plan.guards, region) };
 }
 
 /**

@@ -257,6 +257,7 @@ class Simplifier {
         { span: { start: arm.span.end, end: node.span.end }, text: tight ? '' : ')' },
       ];
     }
+    const said = this.commentsBehind(arm, node);
     const whole = this.stripParens(node);
     const loose = bindingOf(arm) <= BINDING.assignment;
     const bare = !loose && (isTight(arm) || this.isWholeValue(whole));
@@ -265,9 +266,23 @@ class Simplifier {
     return [
       { span: { start: span.start, end: arm.span.start }, text: open },
       ...this.rewrite(arm),
-      { span: { start: arm.span.end, end: span.end }, text: close },
+      { span: { start: arm.span.end, end: span.end }, text: said + close },
       ...(arm.kind === 'paren' && bare && this.isWholeValue(whole) ? this.parensOf(arm) : []),
     ];
+  }
+
+  /** Comments right behind the first arm of a `?:`; those behind the second stand behind the whole. */
+  private commentsBehind(arm: Expr, node: ConditionalExpr): string {
+    const { source } = this.facts.unit;
+    if (arm !== node.then) return '';
+    let at = arm.span.end;
+    let said = '';
+    for (const comment of commentsIn(source, { start: arm.span.end, end: node.else.span.start })) {
+      if (source.text.slice(at, comment.start).trim() !== '' || !source.text.startsWith('/*', comment.start)) break;
+      said += ` ${textOf(source, comment)}`;
+      at = comment.end;
+    }
+    return said;
   }
 
   /** The node with the parentheses directly around it. */
@@ -330,30 +345,44 @@ class Simplifier {
     const parent = this.facts.parent(node);
     const inBlock = parent !== null && parent.kind === 'compound';
     const to = this.moved(indentAt(source, node.span.start));
+    // What stands behind the last arm on its line goes with it.
+    const gone = { start: node.span.start, end: node.else !== null && kept === node.then ? withTrailingComments(source, node.span.end) : node.span.end };
+    const behind = this.behindArm(node, kept, gone.end);
     const content = kept.kind === 'compound' ? contentSpan(source.text, kept.span) : kept.span;
     // A line comment at the end of the block must not swallow what follows the block on its line.
-    const comments = endsLine(source, node.span.end) || !source.text.slice(content.start, content.end).includes('//');
+    const comments = endsLine(source, gone.end) || !source.text.slice(content.start, content.end).includes('//');
     if (kept.kind === 'compound' && inBlock && comments && this.mayMix(parent, kept)) {
       const lead = kept.body.find((stmt) => startsLine(source, statementStart(stmt)));
       const from = lead === undefined ? indentAt(source, kept.span.start) : indentAt(source, statementStart(lead));
-      return [{ span: node.span, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) }];
+      return [{ span: gone, text: copyText(source, content, { from, to }, this.inner({ from, to }).rewrite(kept)) + behind }];
     }
     // The block becomes the body of a loop that had none.
     if (kept.kind === 'compound' && parent !== null && (parent.kind === 'for' || parent.kind === 'while') && source.text.slice(parent.headSpan.end, node.span.start).trim() === '') {
       const shift = { from: indentAt(source, kept.span.start), to: this.moved(indentAt(source, parent.span.start)) };
       const own = startsLine(source, kept.span.start) ? `\n${shift.to}` : ' ';
-      return [{ span: { start: parent.headSpan.end, end: node.span.end }, text: own + copyText(source, kept.span, shift, this.inner(shift).rewrite(kept)) }];
+      return [{ span: { start: parent.headSpan.end, end: gone.end }, text: own + copyText(source, kept.span, shift, this.inner(shift).rewrite(kept)) + behind }];
     }
     const from = indentAt(source, kept.span.start);
     const start = statementStart(kept);
-    // Comments in front of an arm without braces; one on the line of the head speaks of the test.
-    const front = { start: (kept === node.then ? node.headSpan : node.then.span).end, end: start };
-    const above = kept.kind === 'compound' ? [] : commentsIn(source, front).filter((comment) => startsLine(source, comment.start)).map((comment) => textOf(source, comment).trimEnd());
-    const own = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
-    const text = inBlock ? [...above, own].join(`\n${to}`) : own;
-    if (inBlock && kept.kind !== 'compound' && mayDeclare(kept)) return [{ span: node.span, text: `{ ${text} }` }];
+    // Comments in front of an arm without braces; one on the line of the head speaks of the test, one behind `else` of the arm.
+    const own = kept === node.then ? null : node.elseSpan;
+    const front = { start: (own ?? node.headSpan).end, end: start };
+    const above = kept.kind === 'compound' ? [] : commentsIn(source, front).filter((comment) => own !== null || startsLine(source, comment.start)).map((comment) => textOf(source, comment).trimEnd());
+    const arm = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
+    const text = inBlock ? [...above, arm].join(`\n${to}`) : arm;
+    if (inBlock && kept.kind !== 'compound' && mayDeclare(kept)) return [{ span: gone, text: behind.includes('//') ? `{ ${text}${behind}\n${to}}` : `{ ${text}${behind} }` }];
     const dangling = parent !== null && parent.kind === 'if' && parent.then === node && parent.else !== null && kept.kind !== 'compound';
-    return [{ span: node.span, text: dangling ? `{ ${text} }` : text }];
+    return dangling ? [{ span: node.span, text: `{ ${text} }` }] : [{ span: gone, text: text + behind }];
+  }
+
+  /** Comments behind the first arm on its line, where the second one goes; `end` is where what goes ends. */
+  private behindArm(node: IfStmt, kept: Stmt, end: number): string {
+    const { source } = this.facts.unit;
+    if (kept !== node.then || node.elseSpan === null) return '';
+    const between = { start: kept.span.end, end: node.elseSpan.start };
+    const line = commentsIn(source, between).filter((comment) => !source.text.slice(between.start, comment.start).includes('\n') && comment.end <= between.end);
+    const fits = endsLine(source, end) || line.every((comment) => source.text.startsWith('/*', comment.start));
+    return fits ? line.map((comment) => ` ${textOf(source, comment).trimEnd()}`).join('') : '';
   }
 
   /** What the block declares meets no other declaration or use where its braces are gone. */
