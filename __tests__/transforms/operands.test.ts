@@ -174,3 +174,20 @@ test.each([['peel', peel, 12], ['ballot', ballot, 0]] as const)('%s keeps bounds
   }
   expect(applied).toBeGreaterThanOrEqual(least);
 }, 120_000);
+
+test('a remainder and a masked value lie where they say: no version waits for one that is below zero', () => {
+  const kernelOf = (edge: string): string => `__global__ void kern(const int *a, int *o, int n, int m, int b)
+{
+    int s = 0;
+    for (int k = -3; k <= 3; k++) {
+        int x = (int)threadIdx.x + k;
+        if (x >= ${edge} && x < m) s += a[x & 63];
+    }
+    o[threadIdx.x] = s;
+}
+`;
+  for (const edge of ['(b & 3)', '(7 & b)', '(int)((unsigned)b % 9u)']) {
+    const run = applyAll(peel, kernelOf(edge), { evenIfItLoses: true });
+    expect(run.text).not.toContain('2 < 0');
+  }
+});

@@ -401,9 +401,9 @@ function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClai
   const over = last !== undefined && all.length > 1 && breaksAtOnce(context, loop, last.decisions);
   const runs = idle || over ? all.slice(0, -1) : all;
   const [lead] = items;
-  // One loop with a nearer end, and the guards in it as before: peel would come back to it for ever.
-  if (lead !== undefined && runs.every((run) => run.decisions.size === 0)) {
-    return { kind: 'problem', loop, guard: lead.guard, id: 'bound-exact', text: 'all iterations that are left would still ask it' };
+  // The guards stay in all runs that do anything: for one loop with a nearer end peel would come back to it for ever.
+  if (lead !== undefined && runs.every((run) => run.decisions.size === 0 || doesNothing(context, loop, run.decisions, null))) {
+    return { kind: 'problem', loop, guard: lead.guard, id: 'bound-exact', text: 'all iterations that do anything would still ask it' };
   }
   const claims = items.flatMap((item) => [item.early, item.late]).filter((claim) => claim !== null);
   return {

@@ -561,7 +561,21 @@ export class Reader {
   private spelled(expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
     const text = this.textOf(expr);
     const round = (!type.signed || type.bits === 64) && !isPlainNumber(this.facts, expr, type);
-    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, low: minimum(type), high: maximum(type), extent: null, ...(round ? { round: true as const } : {}) });
+    return this.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, ...this.rangeOfSpelled(expr, type), extent: null, ...(round ? { round: true as const } : {}) });
+  }
+
+  /** `x & 31` and `x % 32` say where they lie; other builds change neither number. */
+  private rangeOfSpelled(expr: Expr, type: IntegerType): { readonly low: bigint; readonly high: bigint } {
+    const whole = { low: minimum(type), high: maximum(type) };
+    if (expr.kind !== 'binary' || (expr.op !== '&' && expr.op !== '%')) return whole;
+    const sizes = (expr.op === '&' ? [expr.left, expr.right] : [expr.right]).flatMap((side) => {
+      const value = this.constants.provenance(side) === 'literal' ? this.facts.constant(side) : null;
+      return value !== null && value >= 0n && value <= whole.high ? [value] : [];
+    });
+    const [size] = sizes;
+    if (size === undefined) return whole;
+    if (expr.op === '&') return { low: 0n, high: size };
+    return size < 1n ? whole : { low: type.signed ? 1n - size : 0n, high: size - 1n };
   }
 
   private isShift(amount: Expr): boolean {
