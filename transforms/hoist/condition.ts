@@ -3,7 +3,7 @@
  * runs, has no effects, and cannot fault where it would not have been evaluated.
  */
 import { isStmt, walk } from '../../src/analysis/children.js';
-import type { Effects, Fact, Loop, MemoryAccess } from '../../src/analysis/facts.js';
+import type { Effects, Fact, FunctionFacts, Loop, MemoryAccess } from '../../src/analysis/facts.js';
 import type { CallExpr, Decl, Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import { assumed, excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
@@ -209,7 +209,11 @@ export function safeEarly(context: TransformContext, branch: Branch, loop: Loop,
   const { facts } = context;
   const line = lineOf(context, branch.stmt);
   const fault = evaluated.flatMap((expr) => facts.effects(expr).faults)[0] ?? evaluated.map((expr) => unsetIn(facts, expr)).find((ref) => ref !== null) ?? undefined;
-  if (fault === undefined) return { obligation: proved(id, line, 'evaluating the condition cannot fault'), guard: null };
+  if (fault === undefined) {
+    const overflow = evaluated.map((expr) => mayOverflow(expr, facts)).find((found) => found !== null) ?? null;
+    if (overflow === null || entryOf(facts, loop).kind === 'certain') return { obligation: proved(id, line, 'evaluating the condition cannot fault'), guard: null };
+    return { obligation: assumed(id, 'index-range', line, `evaluating the condition cannot fault; ${excerpt(context.unit.source, overflow)} is taken not to overflow where the loop does not run either`), guard: null };
+  }
   const what = `${excerpt(context.unit.source, fault)} ${fault.kind === 'ref' ? 'may have no value yet' : 'may fault'}`;
   const remedy = 'evaluate the condition into a variable in front of the loop, under a test that makes it safe';
   const obstacle = notReachedFirst(context, branch.stmt, loop);
@@ -234,6 +238,23 @@ export function safeEarly(context: TransformContext, branch: Branch, loop: Loop,
       return never;
     }
   }
+}
+
+/** A signed sum, difference or product that the ranges of its operands do not keep in its type; null if there is none. */
+function mayOverflow(expr: Expr, facts: FunctionFacts): Expr | null {
+  let found: Expr | null = null;
+  walk(expr, (node) => {
+    if (found !== null || isStmt(node)) return false;
+    if (node.kind !== 'binary' || (node.op !== '+' && node.op !== '-' && node.op !== '*') || node.type.kind !== 'int' || !node.type.signed) return true;
+    const a = facts.range(node.left);
+    const b = facts.range(node.right);
+    const limit = 1n << BigInt(node.type.bits - 1);
+    const bounds = a.low === null || a.high === null || b.low === null || b.high === null ? null
+      : node.op === '+' ? [a.low + b.low, a.high + b.high] : node.op === '-' ? [a.low - b.high, a.high - b.low] : [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+    if (bounds === null || bounds.some((bound) => bound >= limit || bound < -limit)) found = node;
+    return found === null;
+  });
+  return found;
 }
 
 /** A statement of the first iteration that may keep it from reaching the branch; null if every path gets there. */
