@@ -10,8 +10,7 @@ export { isStmt, type Node } from './parts.js';
 
 /** Calls `visit` for each direct part. */
 export function forEachChild(node: Node, visit: (child: Node) => void): void {
-  forEachPart(node, visit);
-  if (mayRunMore(node)) for (const call of implicitIn(node)) visit(call);
+  if (forEachPart(node, visit) && mayRunMore(node)) for (const call of implicitIn(node)) visit(call);
 }
 
 /** Calls `visit` for the node and everything below it, outermost first; `visit` returns false to stay out of a node. */

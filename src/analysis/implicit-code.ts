@@ -17,7 +17,7 @@ import { builtin } from '../cuda/builtins.js';
 import { codeOf } from './function-code.js';
 import { forEachPart, type Node } from './parts.js';
 import { isConversion } from './record-members.js';
-import type { CallExpr, CompoundStmt, Decl, Expr, FunctionDecl, ParameterDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, CompoundStmt, Decl, DeclareStmt, Expr, FunctionDecl, ParameterDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
 import { strip } from '../syntax/tree.js';
 
 /** What the life of an object may run, quiet functions left out. Members and bases are included. */
@@ -44,18 +44,23 @@ export function isImplicit(call: CallExpr): boolean {
   return made.has(call);
 }
 
-/** Can there be anything to look for at a node of this kind and type? The first question of every walk: no tables. */
+/** Can there be anything to look for at a node of this kind and type? Asked without tables, behind `forEachPart`. */
 export function mayRunMore(node: Node): boolean {
   switch (node.kind) {
     case 'ref': case 'index': case 'member': case 'unary': case 'construct': case 'init-list': case 'cast': case 'conditional': return node.type.kind === 'record';
-    case 'call': return !made.has(node) && node.callee.kind !== 'builtin' && node.callee.kind !== 'unknown' || node.type.kind === 'record';
+    case 'call': return (node.callee.kind !== 'builtin' && node.callee.kind !== 'unknown' && !made.has(node)) || node.type.kind === 'record';
     case 'assign': return node.target.type.kind === 'record';
-    case 'declare': return node.variables.some((variable) => mayHaveLife(variable.type));
-    case 'compound': return node.body.some((statement) => statement.kind === 'declare' && statement.variables.some((variable) => mayHaveLife(variable.type)));
-    case 'if': case 'for': case 'while': case 'switch': return node.conditionDecl !== null && mayHaveLife(node.conditionDecl.type) || (node.kind === 'for' && node.init.kind === 'declare' && node.init.variables.some((variable) => mayHaveLife(variable.type)));
+    case 'declare': return hasObject(node);
+    case 'compound': for (const statement of node.body) if (statement.kind === 'declare' && hasObject(statement)) return true; return false;
+    case 'if': case 'for': case 'while': case 'switch': return (node.conditionDecl !== null && mayHaveLife(node.conditionDecl.type)) || (node.kind === 'for' && node.init.kind === 'declare' && hasObject(node.init));
     case 'range-for': return mayHaveLife(node.variable.type);
     default: return false;
   }
+}
+
+function hasObject(declaration: DeclareStmt): boolean {
+  for (const { type } of declaration.variables) if (mayHaveLife(type)) return true;
+  return false;
 }
 
 function mayHaveLife(type: Type): boolean {

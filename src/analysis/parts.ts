@@ -21,33 +21,37 @@ export function isStmt(node: Node): node is Stmt {
   return STATEMENTS.has(node.kind) || (node.kind === 'opaque' && !('type' in node));
 }
 
-/** Calls `visit` for each direct part as written. The kinds that are met most often come first: this is the inner loop of every walk. */
-export function forEachPart(node: Node, visit: (child: Node) => void): void {
+/**
+ * Calls `visit` for each direct part as written. True if something may run at the node besides, for all that its kind and type tell. The kinds that are met
+ * most often come first: this is the inner loop of every walk.
+ */
+export function forEachPart(node: Node, visit: (child: Node) => void): boolean {
   switch (node.kind) {
-    case 'ref': case 'literal': case 'coordinate': return;
-    case 'binary': visit(node.left); visit(node.right); return;
-    case 'index': visit(node.base); visit(node.index); return;
-    case 'paren': visit(node.inner); return;
-    case 'member': visit(node.object); return;
-    case 'expression': visit(node.expression); return;
+    case 'ref': return node.type.kind === 'record';
+    case 'literal': case 'coordinate': return false;
+    case 'binary': visit(node.left); visit(node.right); return false;
+    case 'index': visit(node.base); visit(node.index); return node.type.kind === 'record';
+    case 'paren': visit(node.inner); return false;
+    case 'member': visit(node.object); return node.type.kind === 'record';
+    case 'expression': visit(node.expression); return false;
     // Since C++17 the right side of an assignment comes first.
-    case 'assign': visit(node.value); visit(node.target); return;
+    case 'assign': visit(node.value); visit(node.target); return node.target.type.kind === 'record';
     case 'call':
       if (node.callee.kind === 'method') visit(node.callee.object);
       else if (node.callee.kind === 'value') visit(node.callee.value);
       for (const argument of node.arguments) visit(argument);
-      return;
-    case 'declare': for (const variable of node.variables) if (variable.init !== null) visit(variable.init); return;
-    case 'cast': case 'unary': visit(node.operand); return;
-    case 'compound': for (const statement of node.body) visit(statement); return;
-    case 'macro': visit(node.expanded); return;
-    case 'update': visit(node.target); return;
-    case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return;
-    case 'construct': for (const argument of node.arguments) visit(argument); return;
-    case 'init-list': for (const element of node.elements) visit(element); return;
-    case 'lambda': visit(node.body); return;
-    case 'this': case 'sizeof': case 'opaque': return;
-    default: statementChildren(node, visit);
+      return true;
+    case 'declare': for (const variable of node.variables) if (variable.init !== null) visit(variable.init); return true;
+    case 'cast': case 'unary': visit(node.operand); return node.type.kind === 'record';
+    case 'compound': for (const statement of node.body) visit(statement); return true;
+    case 'macro': visit(node.expanded); return false;
+    case 'update': visit(node.target); return false;
+    case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return node.type.kind === 'record';
+    case 'construct': for (const argument of node.arguments) visit(argument); return node.type.kind === 'record';
+    case 'init-list': for (const element of node.elements) visit(element); return node.type.kind === 'record';
+    case 'lambda': visit(node.body); return false;
+    case 'this': case 'sizeof': case 'opaque': return false;
+    default: statementChildren(node, visit); return true;
   }
 }
 

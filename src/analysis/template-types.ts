@@ -38,7 +38,7 @@ interface Seen { readonly type: Type; readonly within: FunctionDecl | null }
 interface Site { readonly explicit: readonly TemplateArgument[] | null; readonly arguments: readonly Expr[]; readonly object: Type | null; readonly within: FunctionDecl | null }
 
 interface Tables {
-  readonly sites: Map<FunctionDecl, Site[]>;
+  sites: Map<FunctionDecl, Site[]> | null;
   /** Operators outside of classes that device code may call. */
   readonly operators: readonly FunctionDecl[];
   readonly parameters: Map<TemplateParameterDecl, { readonly types: readonly Seen[]; readonly open: boolean }>;
@@ -51,25 +51,36 @@ const tables = new WeakMap<Program, Tables>();
 function tablesOf(program: Program): Tables {
   const known = tables.get(program);
   if (known !== undefined) return known;
-  const sites = new Map<FunctionDecl, Site[]>();
   const operators: FunctionDecl[] = [];
   for (const unit of program.units.values()) {
-    for (const caller of unit.functions) {
-      if (caller.owner === null && caller.name.startsWith('operator') && (caller.qualifiers.device || caller.qualifiers.constexpr)) operators.push(caller);
-      if (caller.body === null || (!caller.qualifiers.global && !caller.qualifiers.device && caller.qualifiers.host)) continue;
-      for (const call of indexFunction(caller).calls) {
-        for (const callee of calleesOf(call, program)) {
-          if (!isTemplate(callee)) continue;
-          const list = sites.get(callee) ?? [];
-          if (list.length === 0) sites.set(callee, list);
-          list.push({ explicit: call.templateArguments, arguments: call.arguments, object: objectOf(call), within: caller });
+    for (const fn of unit.functions) if (fn.owner === null && fn.name.startsWith('operator') && (fn.qualifiers.device || fn.qualifiers.constexpr)) operators.push(fn);
+  }
+  const made: Tables = { sites: null, operators, parameters: new Map(), judgements: new Map(), operands: new Map() };
+  tables.set(program, made);
+  return made;
+}
+
+/** Calls of templates by device code. Made when one is asked for, since it reads the body of every such function; those of the host make no instance that runs on the device. */
+function sitesOf(fn: FunctionDecl, program: Program): readonly Site[] {
+  const all = tablesOf(program);
+  if (all.sites === null) {
+    const sites = all.sites = new Map<FunctionDecl, Site[]>();
+    for (const unit of program.units.values()) {
+      for (const caller of unit.functions) {
+        const { global, device, constexpr } = caller.qualifiers;
+        if (!(global || device || constexpr) || caller.body === null) continue;
+        for (const call of indexFunction(caller).calls) {
+          for (const callee of calleesOf(call, program)) {
+            if (!isTemplate(callee)) continue;
+            const list = sites.get(callee) ?? [];
+            if (list.length === 0) sites.set(callee, list);
+            list.push({ explicit: call.templateArguments, arguments: call.arguments, object: objectOf(call), within: caller });
+          }
         }
       }
     }
   }
-  const made: Tables = { sites, operators, parameters: new Map(), judgements: new Map(), operands: new Map() };
-  tables.set(program, made);
-  return made;
+  return all.sites.get(fn) ?? [];
 }
 
 function objectOf(call: CallExpr): Type | null {
@@ -143,7 +154,7 @@ function judgeParameter(parameter: TemplateParameterDecl, within: FunctionDecl, 
 
 /** What stands for a template parameter of a function in the program. */
 function typesOf(parameter: TemplateParameterDecl, fn: FunctionDecl, program: Program): { readonly types: readonly Seen[]; readonly open: boolean } {
-  const { parameters, sites } = tablesOf(program);
+  const { parameters } = tablesOf(program);
   const known = parameters.get(parameter);
   if (known !== undefined) return known;
   const types: Seen[] = [];
@@ -151,7 +162,7 @@ function typesOf(parameter: TemplateParameterDecl, fn: FunctionDecl, program: Pr
   const ofClass = fn.template?.includes(parameter) !== true;
   const launched = fn.qualifiers.global
     ? program.launchesOf(fn).map((launch): Site => ({ explicit: launch.templateArguments, arguments: launch.arguments, object: null, within: null }))
-    : sites.get(fn) ?? [];
+    : sitesOf(fn, program);
   if (fn.qualifiers.global ? !program.allLaunchesVisible(fn) : launched.length === 0) open = true;
   for (const site of launched) {
     const argument = ofClass

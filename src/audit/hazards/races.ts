@@ -114,10 +114,10 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
 }
 
 /** Pairs looked at thread by thread per kernel, and rounds of one pair. */
-const MAX_MEETINGS = 120;
-const MAX_GUESSED = 50;
+const MAX_MEETINGS = 80;
+const MAX_GUESSED = 24;
 /** Nodes evaluated for that, of all threads together. */
-const MAX_EVALUATIONS = 60_000;
+const MAX_EVALUATIONS = 40_000;
 const MAX_ROUNDS = 6;
 
 /** Elements a constant number of threads apart are judged by their distance, where the same threads come. */
