@@ -28,7 +28,7 @@ import type { Variable } from './facts.js';
 import { convertedTaint } from './uniformity-objects.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
-import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 
 export function callTaint(call: CallExpr, state: Uniformity): number {
   const callee = call.callee;
@@ -123,7 +123,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
         if (roots.includes(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
         roots = [...roots, root.decl];
       }
-      parameters[i] = referenceTaint(argument, state);
+      parameters[i] = isMadeFor(argument, parameter.type) ? convertedTaint(argument, parameter.type, state) : referenceTaint(argument, state);
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
@@ -135,8 +135,14 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   return { parameters, self, arrival: state.arrivalAt(call) };
 }
 
+/** A reference to an object that a constructor makes of a number or a pointer. */
+function isMadeFor(argument: Expr, type: Type): boolean {
+  const { kind } = strip(argument).type;
+  return type.kind === 'reference' && type.to.kind === 'record' && kind !== 'record' && kind !== 'unknown' && kind !== 'dependent';
+}
+
 /** A default argument stands in the callee's scope: only what is constant everywhere is known. */
-function defaultTaint(expr: Expr): number {
+export function defaultTaint(expr: Expr): number {
   const e = strip(expr);
   switch (e.kind) {
     case 'literal': case 'sizeof': return CONSTANT;

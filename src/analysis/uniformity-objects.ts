@@ -10,6 +10,7 @@ import { indexFunction } from './function-index.js';
 import { conversionsOf } from './implicit-calls.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
+import { defaultTaint } from './uniformity-calls.js';
 import { taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
 import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
@@ -107,7 +108,13 @@ function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number
   if (bodies.length === 0) return UNKNOWN;
   let taint = CONSTANT;
   for (const body of bodies) {
-    const parameters = body.parameters.map((_, i) => { const argument = args[i]; return argument === undefined ? given : taintOf(argument, state); });
+    const parameters = body.parameters.map((parameter, i) => {
+      const argument = args[i];
+      if (argument !== undefined) return taintOf(argument, state);
+      // The declaration in the record has the default, a definition elsewhere may not.
+      const value = fn.parameters[i]?.default ?? parameter.default;
+      return value !== null ? defaultTaint(value) : parameter.pack ? given : UNKNOWN;
+    });
     const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT });
     taint |= solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
   }

@@ -5,6 +5,7 @@
 import { evaluate } from './constants.js';
 import { EMPTY_ENV } from './resolve.js';
 import { strip, type Decl, type Expr, type FunctionDecl, type Type } from '../syntax/tree.js';
+import { walkCode } from './run-code.js';
 import { walkExpr, walkStmt } from './walk.js';
 
 export interface Usage {
@@ -220,13 +221,7 @@ function reachable(kernel: FunctionDecl): FunctionDecl[] {
   const seen = new Set<FunctionDecl>([kernel]);
   const work = [kernel];
   for (let f = work.pop(); f !== undefined && seen.size < 200; f = work.pop()) {
-    if (f.body === null) continue;
-    walkStmt(f.body, {
-      expr: (e) => {
-        if (e.kind !== 'call' || (e.callee.kind !== 'function' && e.callee.kind !== 'method')) return;
-        for (const c of e.callee.candidates) if (!seen.has(c)) { seen.add(c); work.push(c); }
-      },
-    });
+    for (const c of walkCode(f, {})) if (!seen.has(c)) { seen.add(c); work.push(c); }
   }
   return [...seen];
 }

@@ -1,6 +1,7 @@
 /** Block shapes and grids that a kernel is launched with, or may be. */
 import { evaluate, type ConstantValue } from '../simulate/constants.js';
 import { EMPTY_ENV } from '../simulate/resolve.js';
+import { walkCode } from '../simulate/run-code.js';
 import { walkStmt } from '../simulate/walk.js';
 import type { Shape } from '../simulate/simulate.js';
 import type { Usage } from '../simulate/usage.js';
@@ -15,16 +16,15 @@ export function axesOf(kernel: FunctionDecl): { readonly y: boolean; readonly z:
   const seen = new Set<FunctionDecl>([kernel]);
   const work = [kernel];
   for (let f = work.pop(); f !== undefined; f = work.pop()) {
-    if (f.body === null) continue;
-    walkStmt(f.body, {
+    const callees = walkCode(f, {
       expr(e) {
         if (e.kind === 'coordinate') {
           if (e.axis === 'y') y = true;
           if (e.axis === 'z') z = true;
         }
-        if (e.kind === 'call' && e.callee.kind === 'function') for (const c of e.callee.candidates) if (!seen.has(c)) { seen.add(c); work.push(c); }
       },
     });
+    for (const c of callees) if (!seen.has(c)) { seen.add(c); work.push(c); }
   }
   return { y, z };
 }

@@ -1,7 +1,8 @@
 /** Questions about whole functions that must be answered before their code is generated. */
 import { builtin } from '../../cuda/builtins.js';
-import { strip, type Decl, type Expr, type FunctionDecl, type RecordDecl, type Stmt, type Type } from '../../syntax/tree.js';
+import { strip, type Decl, type Expr, type FunctionDecl, type Stmt } from '../../syntax/tree.js';
 import { isGroupFunction } from './groups.js';
+import { walkCode } from '../run-code.js';
 import { walkExpr, walkStmt, type Visitor } from '../walk.js';
 
 /** The body, and the initialisers of a constructor. */
@@ -13,30 +14,12 @@ function walkFunction(decl: FunctionDecl, body: Stmt, visitor: Visitor): void {
 const yields = new WeakMap<FunctionDecl, boolean>();
 
 function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callees: ReadonlySet<FunctionDecl> } {
-  let found = false;
-  const callees = new Set<FunctionDecl>();
+  // Only declared here: the definition may be anywhere.
+  let found = decl.body === null;
   const volatileParameter = decl.parameters.some((p) => p.type.volatile === true || (p.type.kind === 'pointer' && p.type.to.volatile === true));
-  const records = new Set<RecordDecl>();
-  /** An object: its constructors, destructor and conversions may run, and those of its bases and members, with the default values of fields. */
-  const object = (type: Type): void => {
-    if (type.kind === 'array') { object(type.of); return; }
-    if (type.kind !== 'record' || type.decl.vector !== null || records.has(type.decl)) return;
-    records.add(type.decl);
-    for (const m of type.decl.methods) callees.add(m);
-    type.decl.bases.forEach(object);
-    for (const field of type.decl.fields) {
-      object(field.type);
-      if (field.init !== null) walkExpr(field.init, visitor);
-    }
-  };
-  const defaults = (candidates: readonly FunctionDecl[], given: number): void => {
-    for (const c of candidates) for (const p of c.parameters.slice(given)) if (p.default !== null) walkExpr(p.default, visitor);
-  };
-  const visitor: Visitor = {
+  const callees = walkCode(decl, {
     expr(e) {
       if (e.type.volatile === true) found = true;
-      object(e.type);
-      if (e.kind === 'construct' && e.type.kind === 'record') defaults(e.type.decl.methods.filter((m) => m.name === (e.type.kind === 'record' ? e.type.decl.name : '')), e.arguments.length);
       if (e.kind !== 'call') return;
       switch (e.callee.kind) {
         case 'builtin': {
@@ -45,44 +28,21 @@ function direct(decl: FunctionDecl): { readonly yields: boolean; readonly callee
           break;
         }
         case 'function': case 'method':
-          for (const c of e.callee.candidates) callees.add(c);
-          defaults(e.callee.candidates, e.arguments.length);
           if (e.callee.candidates.length === 0) found = true;
           // The program's overloads may stand beside a built-in of that name, which is what the call then means.
           if (e.callee.kind === 'function' && builtin(e.callee.name)?.pure === false) found = true;
           break;
-        case 'value': {
-          const v = strip(e.callee.value);
-          if (v.type.kind === 'record') for (const m of v.type.decl.methods) callees.add(m);
-          else found = true;
+        case 'value':
+          if (strip(e.callee.value).type.kind !== 'record') found = true;
           break;
-        }
         case 'unknown':
           // `Policy::f(x)`: which function it is, only the instance tells.
           if (isGroupFunction(e.callee.name) || e.callee.name.includes('::')) found = true;
           break;
       }
-      for (const a of e.arguments) {
-        const x = strip(a);
-        if (x.kind === 'ref' && x.decl?.kind === 'function') callees.add(x.decl);
-      }
     },
-    variable(v) {
-      if (v.type.volatile === true) found = true;
-      object(v.type);
-    },
-  };
-  if (decl.body !== null) {
-    for (const p of decl.parameters) {
-      object(p.type);
-      if (p.default !== null) walkExpr(p.default, visitor);
-    }
-    if (decl.owner !== null && decl.name === decl.owner.name) object({ kind: 'record', decl: decl.owner });
-    walkFunction(decl, decl.body, visitor);
-  } else {
-    // Only declared here: the definition may be anywhere.
-    found = true;
-  }
+    variable(v) { if (v.type.volatile === true) found = true; },
+  });
   return { yields: found || volatileParameter, callees };
 }
 
