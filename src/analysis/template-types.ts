@@ -10,7 +10,7 @@
  * Not seen, and open: packs, members of template parameters (`typename T::value_type`), arguments that depend on a template of the host.
  */
 import { builtin } from '../cuda/builtins.js';
-import type { CallExpr, EnumDecl, Expr, FunctionDecl, Program, RecordDecl, TemplateArgument, TemplateParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, EnumDecl, Expr, FunctionDecl, Program, RecordDecl, TemplateArgument, TemplateParameterDecl, Type, Unit, VariableDecl } from '../syntax/tree.js';
 import { calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { indexFunction, isAutomatic } from './function-index.js';
@@ -38,7 +38,9 @@ interface Seen { readonly type: Type; readonly within: FunctionDecl | null }
 interface Site { readonly explicit: readonly TemplateArgument[] | null; readonly arguments: readonly Expr[]; readonly object: Type | null; readonly within: FunctionDecl | null }
 
 interface Tables {
-  sites: Map<FunctionDecl, Site[]> | null;
+  readonly sites: Map<FunctionDecl, Site[]>;
+  /** Functions whose calls stand in `sites`. */
+  readonly read: Set<FunctionDecl>;
   /** Operators outside of classes that device code may call. */
   readonly operators: readonly FunctionDecl[];
   readonly parameters: Map<TemplateParameterDecl, { readonly types: readonly Seen[]; readonly open: boolean }>;
@@ -55,32 +57,52 @@ function tablesOf(program: Program): Tables {
   for (const unit of program.units.values()) {
     for (const fn of unit.functions) if (fn.owner === null && fn.name.startsWith('operator') && (fn.qualifiers.device || fn.qualifiers.constexpr)) operators.push(fn);
   }
-  const made: Tables = { sites: null, operators, parameters: new Map(), judgements: new Map(), operands: new Map() };
+  const made: Tables = { sites: new Map(), read: new Set(), operators, parameters: new Map(), judgements: new Map(), operands: new Map() };
   tables.set(program, made);
   return made;
 }
 
-/** Calls of templates by device code. Made when one is asked for, since it reads the body of every such function; those of the host make no instance that runs on the device. */
+/**
+ * Calls of a template by device code; those of the host make no instance that runs on the device. Bodies are read only where the name stands in their text or
+ * in a macro's: most are not read for anything else either.
+ */
 function sitesOf(fn: FunctionDecl, program: Program): readonly Site[] {
-  const all = tablesOf(program);
-  if (all.sites === null) {
-    const sites = all.sites = new Map<FunctionDecl, Site[]>();
-    for (const unit of program.units.values()) {
-      for (const caller of unit.functions) {
-        const { global, device, constexpr } = caller.qualifiers;
-        if (!(global || device || constexpr) || caller.body === null) continue;
-        for (const call of indexFunction(caller).calls) {
-          for (const callee of calleesOf(call, program)) {
-            if (!isTemplate(callee)) continue;
-            const list = sites.get(callee) ?? [];
-            if (list.length === 0) sites.set(callee, list);
-            list.push({ explicit: call.templateArguments, arguments: call.arguments, object: objectOf(call), within: caller });
-          }
+  const { sites, read } = tablesOf(program);
+  for (const unit of program.units.values()) {
+    // A macro may spell the call.
+    const inMacro = [...unit.macros.values()].some(({ body }) => body.includes(fn.name));
+    for (const caller of unit.functions) {
+      const { global, device, constexpr } = caller.qualifiers;
+      if (!(global || device || constexpr) || read.has(caller) || !(inMacro || mayCall(caller, fn, unit)) || caller.body === null) continue;
+      read.add(caller);
+      for (const call of indexFunction(caller).calls) {
+        for (const callee of calleesOf(call, program)) {
+          if (!isTemplate(callee)) continue;
+          const list = sites.get(callee) ?? [];
+          if (list.length === 0) sites.set(callee, list);
+          list.push({ explicit: call.templateArguments, arguments: call.arguments, object: objectOf(call), within: caller });
         }
       }
     }
   }
-  return all.sites.get(fn) ?? [];
+  return sites.get(fn) ?? [];
+}
+
+/** Whether a function may call the other one, as far as its text and its parameters tell. */
+function mayCall(caller: FunctionDecl, fn: FunctionDecl, unit: Unit): boolean {
+  const { name, owner } = fn;
+  // Operators, constructors and destructors run unnamed; what is passed as a function is called by another name.
+  if (name.startsWith('operator') || name.startsWith('~') || name === owner?.name || caller.parameters.some(({ type }) => mayBeCalled(type))) return true;
+  return unit.source.text.slice(caller.span.start, caller.span.end).includes(name);
+}
+
+function mayBeCalled(type: Type): boolean {
+  switch (type.kind) {
+    case 'function': case 'dependent': case 'unknown': case 'record': return true;
+    case 'pointer': case 'reference': return mayBeCalled(type.to);
+    case 'array': return mayBeCalled(type.of);
+    default: return false;
+  }
 }
 
 function objectOf(call: CallExpr): Type | null {
