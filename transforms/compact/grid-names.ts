@@ -1,6 +1,6 @@
 /** Names of what compact:grid adds: kernels, the function of the light part, temporaries.  */
+import { freshKernelName } from '../lib/kernel-names.js';
 import { spelledIn } from '../lib/launch-mentions.js';
-import { freshName } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Slice } from './grid-slice.js';
 
@@ -39,9 +39,9 @@ export function namesFor(context: TransformContext, slice: Slice): GridNames {
   const { unit } = context;
   const { function: kernel } = context.facts;
   const taken = new Set<string>();
-  // Functions must be new in the file; parameters and variables of the new kernels only beside what the kernel's own text names.
-  const inFile = (base: string): string => {
-    const made = freshName(unit.source, base, taken);
+  // Functions must be new in the program; parameters and variables of the new kernels only beside what the kernel's own text names.
+  const inProgram = (base: string): string => {
+    const made = freshKernelName(context, base, [...taken]);
     taken.add(made);
     return made;
   };
@@ -56,7 +56,7 @@ export function namesFor(context: TransformContext, slice: Slice): GridNames {
   const { name } = kernel;
   return {
     all: {
-      first: inFile(`${name}_light`), heavy: inFile(`${name}_heavy`), light: inFile(`${name}_is_heavy`), itemFunction: inFile(`${name}_item`),
+      first: inProgram(`${name}_light`), heavy: inProgram(`${name}_heavy`), light: inProgram(`${name}_is_heavy`), itemFunction: inProgram(`${name}_item`),
       items: local('items'), count: local('count'), flags: local('flags'), item: local('item'), at: local('at'), end: local('end'), width: local('width'), counts: local('counts'),
       slot: local('slot'), votes: local('votes'), thread: local('thread'), isHeavy: local('heavy'), capacity: local('capacity'), heavyBlocks: local('heavy_blocks'),
       blocksX: local('blocks_x'), blocksY: local('blocks_y'),

@@ -9,6 +9,7 @@
  */
 import type { Span } from '../../src/source/types.js';
 import type { CoordinateExpr, Stmt } from '../../src/syntax/tree.js';
+import { freshKernelName } from '../lib/kernel-names.js';
 import type { NewKernel, NewParameter } from '../lib/launch-follow.js';
 import { copyText, indentAt, startsLine, textOf, type Replacement } from '../lib/text.js';
 import type { LaunchStep, TransformContext } from '../lib/types.js';
@@ -17,7 +18,6 @@ import type { Axis } from './condition.js';
 import { definitionText, headOf } from './definition.js';
 import { bindsTighter, coordinatesIn, freshInKernel, keptStatements, unneeded, usedIn, type Division, type Population } from './emit.js';
 import type { Interior } from './interior.js';
-import { freshKernelName } from './names.js';
 import type { SplitBranch } from './shape.js';
 
 /** Where the blocks of one launch of the border stand along an axis. */

@@ -13,7 +13,7 @@
 import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, Expr } from '../../src/syntax/tree.js';
-import { spelledIn } from '../lib/launch-mentions.js';
+import { freshKernelName } from '../lib/kernel-names.js';
 import type { TransformContext } from '../lib/types.js';
 import { allButOne, type LaunchCondition } from './condition.js';
 import { soleValue } from './host-text.js';
@@ -28,15 +28,6 @@ export function kernelNames(context: TransformContext, branch: SplitBranch, cond
   const made = condition.kind === 'role' ? roleNames(name, condition.first === '1', condition.first === allButOne(condition.axis), condition.thenFirst) : choiceNames(facts, name, branch.stmt.condition);
   const then = freshKernelName(context, made[0], []);
   return { then, else: freshKernelName(context, made[1], [then]) };
-}
-
-/** A name that stands nowhere in the program, nor among those that are given at once. */
-export function freshKernelName({ facts: { program } }: TransformContext, base: string, given: readonly string[] = []): string {
-  const taken = (name: string): boolean => given.includes(name) || [...program.units.values()].some((unit) => unit.macros.has(name) || (unit.source.text.includes(name) && spelledIn(unit.source, { start: 0, end: unit.source.text.length }, name)));
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? base : `${base}${n}`;
-    if (!taken(name)) return name;
-  }
 }
 
 function roleNames(name: string, one: boolean, last: boolean, thenFirst: boolean): readonly [string, string] {
