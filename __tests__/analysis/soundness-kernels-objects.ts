@@ -9,6 +9,31 @@ function traps(name: string, before: string, bodies: readonly string[]): Specime
   };
 }
 
+/** Values that constructors take from default arguments and fields from default values, wherever the objects are made: each way a kernel of its own. */
+const HIDDEN: readonly Specimen[] = [
+  'S a; if (a.v > 5) out[0] = 1;', 'D a; if (a.v > 5) out[0] = 1;', 'if (S().v > 5) out[0] = 1;', 'if (D{}.v > 5) out[0] = 1;', 'S a = {}; int v = a.v; if (v > 5) out[0] = 1;',
+  'if (make<S>().v > 5) out[0] = 1;', 'if (braces<S>().v > 5) out[0] = 1;', 'if (local<D>().v > 5) out[0] = 1;', 'S a = make<S>(); if (a.v > 5) out[0] = 1;', 'auto a = braces<D>(); if (a.v > 5) out[0] = 1;',
+  'if (outer<S>() > 5) out[0] = 1;', 'int v = 0; fill<S>(v); if (v > 5) out[0] = 1;', 'D *p = nullptr; if (through(p) > 5) out[0] = 1;',
+  'X a; if (a.s[0].v > 5) out[0] = 1;', 'X a{}; int v = a.s[1].v; if (v > 5) out[0] = 1;', 'X a; int &v = a.s[0].v; if (v > 5) out[0] = 1;', 'X a; int *v = &a.s[1].v; if (*v > 5) out[0] = 1;',
+  'S a[2]; if (a[0].v > 5) out[0] = 1;', 'S a[2] = {}; if (a[1].v > 5) out[0] = 1;', 'S a[2] = {}; S *b = a; if (b->v > 5) out[0] = 1;', 'D a[2]; for (D e : a) if (e.v > 5) out[0] = 1;',
+  'H<D> a; if (a.q.v > 5) out[0] = 1;', 'H<S> a; if (a.get() > 5) out[0] = 1;', 'H<D> a; if (a.own() > 5) out[0] = 1;', 'T a; if (a.v > 5) out[0] = 1;', 'R a{}; if (a.b.v > 5) out[0] = 1;',
+  'if (value({}) > 5) out[0] = 1;', 'if (value() > 5) out[0] = 1;', 'if (bound() > 5) out[0] = 1;', 'if (generic() > 5) out[0] = 1;', 'if (generic<D>() > 5) out[0] = 1;',
+  'const S &a = S(); if (a.v > 5) out[0] = 1;', 'S *a = new S; if (a->v > 5) out[0] = 1;', 'auto f = [] { return S(); }; if (f().v > 5) out[0] = 1;',
+].map((body) => traps(`a value that nobody wrote: ${body}`, `
+struct S { int v; __device__ S(int x = threadIdx.x) : v(x) {} };
+struct D { int v = threadIdx.x; };
+struct X { S s[2]; }; struct T : D {}; struct R { S a; S b; };
+template <class Q> struct H { Q q; __device__ int get() { return q.v; } __device__ int own() { Q r; return r.v; } };
+template <class Q> __device__ Q make() { return Q(); }
+template <class Q> __device__ Q braces() { return {}; }
+template <class Q> __device__ Q local() { Q q; return q; }
+template <class Q> __device__ int outer() { Q q{}; return q.v; }
+template <class Q> __device__ void fill(int &r) { r = Q().v; }
+template <class Q> __device__ int through(Q *p) { Q q; return q.v; }
+__device__ int value(S s = {}) { return s.v; }
+__device__ int bound(const S &s = S()) { return s.v; }
+template <class Q = S> __device__ int generic(Q q = {}) { return q.v; }`, [body]));
+
 export const OBJECTS: readonly Specimen[] = [
   traps('constructors', `
 struct List { int a; __device__ List(int x) : a(x + threadIdx.x - x) {} };
@@ -89,6 +114,7 @@ struct Bound { int &r; };`, [
     'int v@ = 3; Bound a@{v@}; auto [r@] = a@; r@ = threadIdx.x; if (v@ > 5) out[0] = 1;', 'Two v@{3, 3}; v@.a = threadIdx.x; auto [p@, q@] = v@; if (p@ > 5) out[0] = 1;',
     'Two v@[2] = {{3, 3}, {3, 3}}; for (auto &[p, q] : v@) p = threadIdx.x; if (v@[1].a > 5) out[0] = 1;', 'Two v@[2] = {{3, 3}, {3, 3}}; Two *w@ = v@; auto &[p@, q@] = w@[1]; q@ = threadIdx.x; if (v@[1].b > 5) out[0] = 1;',
   ]),
+  ...HIDDEN,
   {
     name: 'one of two variables, through the address that is chosen', source: `__device__ void set(int &r) { r = threadIdx.x; }
 ---

@@ -17,7 +17,7 @@ import { builtin } from '../cuda/builtins.js';
 import { codeOf } from './function-code.js';
 import { forEachPart, type Node } from './parts.js';
 import { isConversion } from './record-members.js';
-import type { CallExpr, CompoundStmt, Decl, DeclareStmt, Expr, FunctionDecl, ParameterDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, CompoundStmt, Decl, DeclareStmt, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, VariableDecl } from '../syntax/tree.js';
 import { strip } from '../syntax/tree.js';
 
 /** What the life of an object may run, quiet functions left out. Members and bases are included. */
@@ -278,6 +278,65 @@ export function lifeOf(record: RecordDecl): Life {
   const life: Life = nothing ? NOTHING : { written, parts: [...new Set(parts)], copies: [...new Set(copies)], ends: [...new Set(ends)], conversions, unseen };
   lives.set(record, life);
   return life;
+}
+
+const hiding = new WeakMap<RecordDecl, boolean>();
+
+/**
+ * May making an object of the type, or of a part of it, put values into it that nobody wrote at that place (a default argument or a default value that reads
+ * `threadIdx`)? What is held then is not followed. Types that a template is given count: its members may be of them. Once for each record.
+ * Not handled: objects of a template's own parameter type inside its body, and static methods of a class template named with such a type.
+ */
+export function hidesValue(type: Type): boolean {
+  let inner = type;
+  while (inner.kind === 'array' || inner.kind === 'reference') inner = inner.kind === 'array' ? inner.of : inner.to;
+  if (inner.kind !== 'record' || inner.decl.vector !== null) return false;
+  return recordHidesValue(inner.decl) || (inner.templateArguments !== undefined && anyHidesValue(inner.templateArguments));
+}
+
+/** Is one of the arguments of a template such a type? */
+export function anyHidesValue(args: readonly TemplateArgument[]): boolean {
+  return args.some((arg) => arg.kind === 'type' && hidesValue(pointee(arg.type)));
+}
+
+function pointee(type: Type): Type {
+  let inner = type;
+  while (inner.kind === 'pointer') inner = inner.to;
+  return inner;
+}
+
+export function recordHidesValue(record: RecordDecl): boolean {
+  const known = hiding.get(record);
+  if (known !== undefined) return known;
+  hiding.set(record, false); // a record is no part of itself
+  const { written, parts } = lifeOf(record);
+  const answer = written.length > 0 || parts.length > 0
+    || record.methods.some((method) => method.name === record.name && defaults(method.parameters, 0, method.name).length > 0)
+    || record.bases.some(hidesValue) || record.fields.some((field) => field.storage === 'member' && hidesValue(field.type));
+  hiding.set(record, answer);
+  return answer;
+}
+
+const hidingCalls = new WeakMap<CallExpr, boolean>();
+
+/** Does a call get, make or run on such an object, as far as types tell? Once for each call. */
+export function callHidesValue(call: CallExpr): boolean {
+  const known = hidingCalls.get(call);
+  if (known !== undefined) return known;
+  const answer = call.callee.kind !== 'builtin' && !made.has(call) && handlesHidden(call);
+  hidingCalls.set(call, answer);
+  return answer;
+}
+
+function handlesHidden(call: CallExpr): boolean {
+  const { callee } = call;
+  if (hidesValue(call.type) || (call.templateArguments !== null && anyHidesValue(call.templateArguments))) return true;
+  // What a template is called with may be a pointer, and it may make objects of what that leads to.
+  if (call.arguments.some((argument) => hidesValue(pointee(argument.type)))) return true;
+  if (callee.kind === 'method' && hidesValue(pointee(callee.object.type))) return true;
+  if (callee.kind === 'value' && hidesValue(callee.value.type)) return true;
+  return candidatesOf(call).some(({ parameters, template }) => parameters.some((parameter) => hidesValue(parameter.type))
+    || (template !== null && anyHidesValue(template.flatMap((parameter) => parameter.default === null ? [] : [parameter.default]))));
 }
 
 /** The default values of fields as a constructor that nobody wrote; null if there are none. */

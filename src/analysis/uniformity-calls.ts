@@ -15,7 +15,7 @@
 import { builtin, type Builtin } from '../cuda/builtins.js';
 import { strip } from './children.js';
 import { constantOf } from './constants.js';
-import { isImplicit } from './implicit-code.js';
+import { callHidesValue, isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { byReference, rootOf } from './lvalues.js';
 import { lanesOfWarp } from './platform.js';
@@ -31,6 +31,7 @@ import { joined, taintOf } from './uniformity-values.js';
 import type { CallExpr, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 
 export function callTaint(call: CallExpr, state: Uniformity): number {
+  if (callHidesValue(call)) return UNKNOWN;
   const callee = call.callee;
   switch (callee.kind) {
     case 'builtin': {
@@ -109,13 +110,16 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   const parameters = new Array<number>(count).fill(UNKNOWN);
   let roots = NO_ROOTS;
   let shared = false;
+  const hidden = callHidesValue(call);
   for (let i = 0; i < count; i++) {
     const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
     const argument = call.arguments[i];
     if (argument === undefined) {
-      if (parameter !== undefined && parameter.default !== null) parameters[i] = defaultTaint(parameter.default);
+      if (parameter !== undefined && parameter.default !== null) parameters[i] = hidden ? UNKNOWN : defaultTaint(parameter.default);
       continue;
     }
+    // `{}` makes an object of whatever type the parameter is.
+    if (hidden && strip(argument).kind === 'init-list') continue;
     if (parameter !== undefined && byReference(parameter)) {
       const root = rootOf(argument);
       if (root !== null) {
@@ -127,7 +131,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
-  if (isImplicit(call)) self = UNKNOWN;
+  if (isImplicit(call) || hidden) self = UNKNOWN;
   else if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
@@ -187,6 +191,7 @@ function callsOperator(call: CallExpr): boolean {
 
 /** Element of what a call leaves in a variable of the caller; `previous` is what it held. */
 export function outputTaint(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
+  if (callHidesValue(call)) return UNKNOWN;
   if (output.how === 'unknown') {
     const library = libraryCall(call);
     if (library !== null && !library.writesArguments) return previous;
@@ -213,6 +218,7 @@ export function outputTaint(call: CallExpr, output: CallOutput, previous: number
 
 /** What a call may store through pointers to the caller's own objects. */
 export function storesOfCall(call: CallExpr, state: Uniformity): number {
+  if (callHidesValue(call)) return UNKNOWN;
   const callee = call.callee;
   switch (callee.kind) {
     case 'builtin': {

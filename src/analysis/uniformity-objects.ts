@@ -8,6 +8,7 @@
 import { strip } from './children.js';
 import { indexFunction } from './function-index.js';
 import { conversionsOf } from './implicit-calls.js';
+import { hidesValue } from './implicit-code.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
 import { defaultTaint } from './uniformity-calls.js';
@@ -19,6 +20,7 @@ import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
 export function constructedTaint(type: Type, args: readonly Expr[], state: Uniformity): number {
   let given = CONSTANT;
   for (const argument of args) given |= taintOf(argument, state);
+  if (hidesValue(type)) return given | UNKNOWN;
   switch (type.kind) {
     case 'record': return type.decl.vector !== null ? given : given | recordTaint(type.decl, args, given, state, 0);
     case 'unknown': return given | UNKNOWN;
@@ -37,6 +39,7 @@ export function listTaint(list: Expr & { readonly kind: 'init-list' }, state: Un
 
 /** Element of a value where it becomes one of another type: a parameter, a variable, a result. */
 export function convertedTaint(value: Expr, to: Type, state: Uniformity): number {
+  if (hidesValue(to)) return taintOf(value, state) | UNKNOWN;
   const type = to.kind === 'reference' ? to.to : to;
   if (type.kind !== 'record' || type.decl.vector !== null) return taintOf(value, state);
   const from = strip(value).type;

@@ -6,6 +6,7 @@
  * only.
  */
 import { strip } from './children.js';
+import { hidesValue } from './implicit-code.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
 import { constructedTaint, conversionTaint, listTaint } from './uniformity-objects.js';
@@ -20,7 +21,11 @@ import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
   const taint = contentsOf(expr, state);
-  if (expr.type.kind === 'record') return taint | conversionTaint(expr, taint, state);
+  switch (expr.type.kind) {
+    case 'record': return hidesValue(expr.type) ? taint | UNKNOWN : taint | conversionTaint(expr, taint, state);
+    case 'array': case 'reference': if (hidesValue(expr.type)) return taint | UNKNOWN; break;
+    default:
+  }
   // A class may stand for the type: what it is converted or compared to is its operators' to say.
   return isDependent(expr.type) && judge(expr.type, state.function, state.env.program).foreign !== null ? taint | UNKNOWN : taint;
 }
@@ -100,6 +105,10 @@ function addressTaint(lvalue: Expr, state: Uniformity): number {
 function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
   // A constant of the record, whatever object it is named through.
   if (expr.kind === 'member' && expr.field !== null && expr.field.storage !== 'member' && isConstantObject(expr.field)) return CONSTANT;
+  return isPartOfHidden(expr) ? partTaint(expr, state) | UNKNOWN : partTaint(expr, state);
+}
+
+function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
   const root = rootOf(expr);
   if (root !== null) {
     if (state.defUse.memoryReferences.has(root.decl)) return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(expr, state);
@@ -115,6 +124,20 @@ function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state:
   if (expr.type.kind === 'array') return placeTaint(expr, state);
   if (expr.kind === 'member' && !expr.arrow && isValue(expr.object)) return taintOf(expr.object, state);
   return loadTaint(expr, state);
+}
+
+/** Does the way to a part lead through an object whose making puts values into it that are not followed? */
+function isPartOfHidden(expr: Expr): boolean {
+  for (let e = strip(expr); ;) {
+    switch (e.kind) {
+      case 'member': e = strip(e.object); break;
+      case 'index': e = strip(e.base); break;
+      case 'unary': case 'cast': e = strip(e.operand); break;
+      default: return false;
+    }
+    const { type } = e;
+    if (type.kind !== 'int' && type.kind !== 'float' && hidesValue(type.kind === 'pointer' ? type.to : type)) return true;
+  }
 }
 
 /** Subscripts on the way to a part of a variable. */

@@ -21,6 +21,7 @@ import type { Control, LoopFlow } from './control-flow.js';
 import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Variable } from './facts.js';
+import { recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
@@ -162,7 +163,7 @@ export class Uniformity {
 
   private transfer(value: Value): number {
     switch (value.kind) {
-      case 'parameter': return value.decl.index < 0 ? this.entry.self : this.parameter(value.decl.index, value.decl.pack);
+      case 'parameter': return value.decl.index < 0 ? this.ownTaintAtStart() : this.parameter(value.decl.index, value.decl.pack);
       case 'undefined': return value.decl.type.kind === 'record' || value.decl.type.kind === 'array' ? constructedTaint(value.decl.type, [], this) : CONSTANT;
       case 'declaration':
         return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : convertedTaint(value.init, value.decl.type, this);
@@ -185,6 +186,12 @@ export class Uniformity {
         return value.addressed ? taint | this.localStore | this.foreignWrites() : taint;
       }
     }
+  }
+
+  /** What the method's own object holds where it starts. */
+  private ownTaintAtStart(): number {
+    const { owner } = this.function;
+    return owner !== null && recordHidesValue(owner) ? this.entry.self | UNKNOWN : this.entry.self;
   }
 
   /** An escaped variable may be written by any call that is not known. */
