@@ -14,6 +14,7 @@ import { finishedInside } from '../lib/guards/finished.js';
 import { guardsIn, type Guard } from '../lib/guards/guards.js';
 import { interval, linearIn, subtract, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { Reader, type Unreadable } from '../lib/guards/reading.js';
+import { ARM_TELLS } from '../lib/arm-value.js';
 import { arePlain, type Decisions } from '../lib/guards/simplify.js';
 import { isPeelable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { describeLoop } from '../lib/loops.js';
@@ -75,6 +76,8 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
     const demand = demandOf(reader, guard, inner, false);
     if (demand === null || !usable(context, demand)) {
       if (verdict.known && atLeast(verdict.value, 'warp')) continue;
+      // Left in both versions, it would ask for the vote again.
+      if (demand !== null && guard.owner.kind === 'ternary' && !arePlain(facts, guard.owner.node, demand.value)) return { kind: 'problem', loop, guard, id: 'types-known', text: ARM_TELLS };
       // What does not change in the nest is for hoist.
       if (demand === null && facts.invariant(guard.comparison, loop).value) continue;
       // What the place in the block alone decides differs within every block: lanes of a reduction and the like.

@@ -6,7 +6,8 @@ import { strip, walk, type Node } from '../../src/analysis/children.js';
 import { isHipSource } from '../../src/analysis/platform.js';
 import { atLeast, joinScope, type Effects, type Loop, type Scope, type Verdict } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
-import type { CallExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import type { CallExpr, ConditionalExpr, DeclareStmt, Expr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { armStands, sameExactly } from '../lib/arm-value.js';
 import { copyHazards, copySafe, declaredIn, namesResolve, noDirectiveAcross, noGoto, notInMacro, type Written } from '../lib/common-obligations.js';
 import { contractionStable } from '../lib/contraction.js';
 import { sameExpr, sameType } from '../lib/equality.js';
@@ -292,8 +293,18 @@ function armTypes(context: TransformContext, branch: Extract<Branch, { kind: 'te
   if (variable?.type.kind === 'reference' && !(isPlace(expr.then) && isPlace(expr.else))) {
     return unknown(id, line, `${variable.name} is a reference, and one arm of ?: may be a value: alone, the other arm would be bound itself and not a copy of it`, `declare ${variable.name} as a value`);
   }
-  if (sameType(expr.then.type, expr.else.type)) return proved(id, line, 'both arms have one type, so that neither is converted');
+  const same = sameType(expr.then.type, expr.else.type);
+  const bound = variable?.type.kind === 'reference';
+  if (same && (bound ? bindsAlike(expr) : armStands(context.facts, expr, expr.then) && armStands(context.facts, expr, expr.else))) {
+    return proved(id, line, 'both arms have one type, so that neither is converted');
+  }
+  if (same) return unknown(id, line, 'the arms of ?: have one type, but what takes it may tell an arm itself from the value of the ?:', 'name the value of the ?: in a variable of that type');
   return unknown(id, line, 'the arms of ?: have different or unknown types: alone, an arm would not be converted to their common type', 'convert one arm to the type of the other');
+}
+
+/** Both arms are objects of one type with one set of qualifiers: the `?:` is the object itself, too. */
+function bindsAlike({ then, else: other }: ConditionalExpr): boolean {
+  return then.type.const === other.type.const && then.type.volatile === other.type.volatile && sameExactly(then.type, other.type);
 }
 
 /** The expression names an object: a variable, an element, a member, what a pointer points to. */

@@ -18,6 +18,7 @@ import type { Guard } from '../lib/guards/guards.js';
 import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { integerType, Reader } from '../lib/guards/reading.js';
 import { follows, opposite, testForm } from '../lib/guards/solve.js';
+import { ARM_TELLS } from '../lib/arm-value.js';
 import { arePlain, valueOf, type Decisions } from '../lib/guards/simplify.js';
 
 export interface RunTest {
@@ -105,7 +106,7 @@ export function rangePlan(context: TransformContext, loop: PeelableLoop, counter
       continue;
     }
     if (guard.owner.kind === 'ternary' && !arePlain(facts, guard.owner.node, true) && !arePlain(facts, guard.owner.node, false)) {
-      problem ??= { kind: 'problem', loop, guard, id: 'types-known', text: 'the types of the arms of ?: are not known to agree' };
+      problem ??= { kind: 'problem', loop, guard, id: 'types-known', text: ARM_TELLS };
       continue;
     }
     // Iterations of inner loops count as variation only if there is a known number of them: else the inner loop is the one to peel.

@@ -3,13 +3,13 @@
  * is copied as it stands.
  *
  * Chains are folded left to right. What stands left of a conjunct that makes the chain false is still evaluated, unless it has no
- * effects. A `?:` gives way to its arm only if that does not change the type of the value.
+ * effects. A `?:` gives way to its arm only if nothing around it can tell the two apart.
  */
 import { forEachChild, isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, ParenExpr, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
-import { sameType } from '../equality.js';
+import { armStands, isConverted } from '../arm-value.js';
 import { BINDING, bindingOf } from '../operands.js';
 import { commentsIn, copyText, endsLine, indentAt, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
@@ -248,7 +248,7 @@ class Simplifier {
     const { value, edits } = this.fold(node.condition);
     if (value === null) return [...edits, ...this.rewrite(node.then), ...this.rewrite(node.else)];
     const arm = value ? node.then : node.else;
-    const cast = this.keepsType(node, arm) ? '' : castTo(node.type, arm.type);
+    const cast = armStands(this.facts, node, arm) ? '' : castTo(node, arm);
     if (cast === null) return [{ span: node.condition.span, text: String(value) }, ...this.rewrite(node.then), ...this.rewrite(node.else)];
     if (cast !== '') {
       const tight = isTight(arm);
@@ -303,19 +303,6 @@ class Simplifier {
     if (parent === null) return false;
     if (isStmt(parent)) return parent.kind !== 'if';
     return (parent.kind === 'assign' && parent.value === node) || (parent.kind === 'call' && parent.arguments.includes(node)) || (parent.kind === 'index' && parent.index === node);
-  }
-
-  keepsType(node: ConditionalExpr, arm: Expr): boolean {
-    if (sameType(node.then.type, node.else.type) && node.then.type.kind !== 'array') return true;
-    if (sameType(arm.type, node.type) && arm.type.kind !== 'unknown') return true;
-    // Converted at once to the arm's own type: the detour over a wider common type changes nothing.
-    const whole = this.stripParens(node);
-    const parent = this.facts.parent(whole);
-    if (parent === null || arm.type.kind === 'unknown') return false;
-    if (!isStmt(parent)) return parent.kind === 'assign' && parent.op === null && parent.value === whole && sameType(parent.target.type, arm.type);
-    if (parent.kind !== 'declare') return false;
-    const decl = parent.variables.find((variable) => variable.init === whole);
-    return decl !== undefined && sameType(decl.type, arm.type);
   }
 
   private branch(node: IfStmt): readonly Replacement[] {
@@ -437,7 +424,9 @@ class Simplifier {
 }
 
 /** `(double)` where the arm is narrower than the whole; null if a type is not a plain number. */
-function castTo(whole: Type, arm: Type): string | null {
+function castTo(node: ConditionalExpr, { type: arm }: Expr): string | null {
+  const { type: whole } = node;
+  if (!isConverted(node)) return null;
   const plain = (type: Type): boolean => type.kind === 'int' || (type.kind === 'float' && (type.format === 'float' || type.format === 'double'));
   if (!plain(whole) || !plain(arm)) return null;
   if (whole.kind === 'float') return `(${whole.format})`;
@@ -446,9 +435,8 @@ function castTo(whole: Type, arm: Type): string | null {
 
 /** True if dropping the arm that is not taken can be written for every `?:` of the decisions. */
 export function arePlain(facts: FunctionFacts, node: ConditionalExpr, value: boolean): boolean {
-  const simplifier = new Simplifier(facts, new Map(), SAME);
   const arm = value ? node.then : node.else;
-  return simplifier.keepsType(node, arm) || castTo(node.type, arm.type) !== null;
+  return armStands(facts, node, arm) || castTo(node, arm) !== null;
 }
 
 function isEmpty(stmt: Stmt): boolean {
