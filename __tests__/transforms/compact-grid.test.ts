@@ -231,3 +231,35 @@ describe('what the cases say of compact holds for the variant', () => {
     }
   });
 });
+
+describe('macros of the program', () => {
+  const body = '__global__ void k(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n && x[i] > 0.5f) { float v = x[i]; for (int q = 0; q < 64; ++q) v = v * 0.75f + sqrtf(fabsf(v)); y[i] = v; } }\n';
+  const written = (text: string): string => applyAll(compact, text, { ...asked('free'), evenIfItLoses: true }).text;
+  const LAUNCH_ALONE = 'k<<<(n + 255) / 256, 256>>>(x, y, n);';
+
+  test('a check that ends the function is used in the function itself', () => {
+    expect(written(`#define CK(e) do { cudaError_t z = (e); if (z != cudaSuccess) return; } while (0)\n${body}void run(const float *x, float *y, int n) { CK(cudaGetLastError()); ${LAUNCH_ALONE} }\n`)).toContain('CK(cudaMallocAsync(&items,');
+  });
+
+  test('a variable that the check declares is none of ours', () => {
+    const text = written(`#define CK(e) do { cudaError_t count = (e); if (count != cudaSuccess) return; } while (0)\n${body}void run(const float *x, float *y, int n) { CK(cudaGetLastError()); ${LAUNCH_ALONE} }\n`);
+    expect(text).toContain('CK(cudaMallocAsync(&count2,');
+  });
+
+  test.each([
+    ['a lambda', 'do { cudaError_t z = (e); if (z != cudaSuccess) return z; } while (0)', `cudaError_t run(const float *x, float *y, int n) { CK(cudaGetLastError()); auto f = [&] { ${LAUNCH_ALONE} }; f(); return cudaSuccess; }`],
+    ['a variable declared behind', 'err = (e); if (err != cudaSuccess) return', `void run(const float *x, float *y, int n) { ${LAUNCH_ALONE} cudaError_t err; CK(cudaGetLastError()); }`],
+    ['a break', 'if ((e) != cudaSuccess) break', `void run(const float *x, float *y, int n) { while (n-- > 0) { CK(cudaGetLastError()); } ${LAUNCH_ALONE} }`],
+    ['a goto', 'if (cudaError_t z = (e)) { rc = z; goto out; }', `int run(const float *x, float *y, int n) { { int rc = 0; CK(cudaGetLastError()); out: if (rc) return rc; } ${LAUNCH_ALONE} return 0; }`],
+  ])('the check does not fit: %s', (_, macro, run) => {
+    const text = written(`#define CK(e) ${macro}\n${body}${run}\n`);
+    expect(text).toContain('cudaMallocAsync(&items');
+    expect(text).not.toContain('CK(cudaMallocAsync');
+    expect(text).toContain('items != nullptr');
+  });
+
+  test('names of the new kernels are no macros', () => {
+    const text = written(`#define own 1\n#define sum(a, b) ((a) + (b))\n#define warp 32\n#define thread 3\n#define votes 2\n${body}void run(const float *x, float *y, int n) { ${LAUNCH_ALONE} }\n`);
+    for (const name of ['own2', 'sum2', 'warp2', 'thread2', 'votes2']) expect(text).toContain(name);
+  });
+});

@@ -280,11 +280,11 @@ function listKernel(context: TransformContext, plan: GridPlan, style: KernelStyl
     `${in2}${all.counts}[${all.thread} / 32] = __popc(${all.votes});`,
     `${in1}__syncthreads();`,
     in1 + block(`if${k}(${all.thread} == 0)`, [
-      `${in2}unsigned sum = 0;`,
-      `${in2}${blockText(style, in2, `for${k}(unsigned warp = 0; warp * 32 < ${threads}; ++warp)`, [
-        `${in3}const unsigned own = ${all.counts}[warp];`, `${in3}${all.counts}[warp] = sum;`, `${in3}sum += own;`,
+      `${in2}unsigned ${all.sum} = 0;`,
+      `${in2}${blockText(style, in2, `for${k}(unsigned ${all.warp} = 0; ${all.warp} * 32 < ${threads}; ++${all.warp})`, [
+        `${in3}const unsigned ${all.own} = ${all.counts}[${all.warp}];`, `${in3}${all.counts}[${all.warp}] = ${all.sum};`, `${in3}${all.sum} += ${all.own};`,
       ].join('\n'))}`,
-      `${in2}${all.slot} = sum > 0 ? atomicAdd(${all.count}, ${index.count === 'unsigned' ? 'sum' : '(unsigned long long)sum'}) : 0;`,
+      `${in2}${all.slot} = ${all.sum} > 0 ? atomicAdd(${all.count}, ${index.count === 'unsigned' ? all.sum : `(unsigned long long)${all.sum}`}) : 0;`,
     ]),
     `${in1}__syncthreads();`,
     `${in1}if${k}(${all.isHeavy})`,

@@ -1,5 +1,6 @@
 /** Names of what compact:grid adds: kernels, the function of the light part, temporaries.  */
 import { freshKernelName } from '../lib/kernel-names.js';
+import { spokenByMacros } from '../lib/launch-checks.js';
 import { spelledIn } from '../lib/launch-mentions.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Slice } from './grid-slice.js';
@@ -24,6 +25,10 @@ export interface GridNames {
     readonly slot: string;
     readonly votes: string;
     readonly thread: string;
+    /** In the sum over the warps: what came before, the warp, its own count. */
+    readonly sum: string;
+    readonly warp: string;
+    readonly own: string;
     readonly isHeavy: string;
     readonly capacity: string;
     readonly heavyBlocks: string;
@@ -48,7 +53,7 @@ export function namesFor(context: TransformContext, slice: Slice): GridNames {
   const local = (base: string): string => {
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}${n}`;
-      if (taken.has(name) || unit.macros.has(name) || spelledIn(unit.source, kernel.span, name)) continue;
+      if (taken.has(name) || spokenByMacros(unit, name) || spelledIn(unit.source, kernel.span, name)) continue;
       taken.add(name);
       return name;
     }
@@ -58,7 +63,7 @@ export function namesFor(context: TransformContext, slice: Slice): GridNames {
     all: {
       first: inProgram(`${name}_light`), heavy: inProgram(`${name}_heavy`), light: inProgram(`${name}_is_heavy`), itemFunction: inProgram(`${name}_item`),
       items: local('items'), count: local('count'), flags: local('flags'), item: local('item'), at: local('at'), end: local('end'), width: local('width'), counts: local('counts'),
-      slot: local('slot'), votes: local('votes'), thread: local('thread'), isHeavy: local('heavy'), capacity: local('capacity'), heavyBlocks: local('heavy_blocks'),
+      slot: local('slot'), votes: local('votes'), thread: local('thread'), sum: local('sum'), warp: local('warp'), own: local('own'), isHeavy: local('heavy'), capacity: local('capacity'), heavyBlocks: local('heavy_blocks'),
       blocksX: local('blocks_x'), blocksY: local('blocks_y'),
     },
     carried: slice.carried.map(({ decl }) => local(`${decl.name}_of`)),

@@ -11,7 +11,7 @@ import { strip } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, ParameterDecl } from '../../src/syntax/tree.js';
 import { sameType } from './equality.js';
-import { errorCheck } from './launch-checks.js';
+import { errorCheck, spokenByMacros } from './launch-checks.js';
 import { fileTokens, spelledIn } from './launch-mentions.js';
 import { exchangeNames, hostTexts, isArithmetic, isBareName, isPlain, isRepeatable, namesIn } from './launch-names.js';
 import { lostComments } from './lost-comments.js';
@@ -119,7 +119,7 @@ export class SiteWriter {
     const { unit, function: fn } = this.site;
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}${n}`;
-      if (this.#taken.has(name) || spelledIn(unit.source, fn.span, name) || unit.macros.has(name)) continue;
+      if (this.#taken.has(name) || spelledIn(unit.source, fn.span, name) || spokenByMacros(unit, name)) continue;
       this.#taken.add(name);
       return name;
     }

@@ -8,6 +8,7 @@ import type { SourceFile, Span } from '../../src/source/types.js';
 import type { CoordinateExpr, DeclareStmt, Expr, FunctionDecl, ParameterDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import type { NewKernel, NewParameter } from '../lib/launch-follow.js';
 import { sameExpr } from '../lib/equality.js';
+import { spokenByMacros } from '../lib/launch-checks.js';
 import { spelledIn } from '../lib/launch-mentions.js';
 import { textOf, type Replacement } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
@@ -52,7 +53,7 @@ export function freshInKernel(context: TransformContext): (base: string) => stri
   return (base) => {
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}${n}`;
-      if (taken.has(name) || spelledIn(context.unit.source, context.facts.function.span, name) || context.unit.macros.has(name)) continue;
+      if (taken.has(name) || spelledIn(context.unit.source, context.facts.function.span, name) || spokenByMacros(context.unit, name)) continue;
       taken.add(name);
       return name;
     }
