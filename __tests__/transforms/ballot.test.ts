@@ -125,3 +125,52 @@ describe('masks', () => {
     refuses(ballot, row('4').replace('    float sum = 0.f;', '    float sum = 0.f;\n    while (sum < tap[i & 7]) {\n    int s = (int)sum;').replaceAll('i + k', 'i + s + k').replace('    if (i < n)\n        out', '    sum += 1.f; }\n    if (i < n)\n        out'), 'exits-warp-uniform');
   });
 });
+
+describe('guards on the number of the warp', () => {
+  const rows = (number: string, more = ''): string => `__global__ void k(const float *in, float *out, int n, int r)
+{
+    const int w = ${number};
+    int row = blockIdx.x * 4 + w;
+    float sum = 0.f;
+    for (int k = -r; k <= r; ++k)
+        if (row + k >= 0 && row + k < n)
+            sum += in[row + k];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+${more}`;
+
+  test.each(['threadIdx.x / 32', 'threadIdx.x / warpSize', '(int)threadIdx.x >> 5', 'threadIdx.x / 64', '(blockIdx.x * blockDim.x + threadIdx.x) / 32'])('%s is one for the lanes of a row', (number) => {
+    refuses(ballot, rows(number), 'condition-varies');
+  });
+
+  test.each(['threadIdx.x / 16', 'threadIdx.x', 'threadIdx.x / 32 + threadIdx.x % 2'])('%s is not', (number) => {
+    expect(only(rows(number)).obligations.find(({ id }) => id === 'condition-varies')?.status).toBe('proved');
+  });
+
+  test('a block of short rows has several numbers in a warp', () => {
+    const { obligations } = only(rows('threadIdx.x / 32', 'void run(float *a, float *b, int n) { k<<<n, dim3(48, 2)>>>(a, b, n, 3); }'));
+    expect(obligations.find(({ id }) => id === 'condition-varies')?.status).toBe('proved');
+  });
+});
+
+describe('a store of a literal under a guard', () => {
+  const nest = (body: string): string => `__global__ void k(int *held, const int *in, int n, int r)
+{
+    int start = (blockIdx.x * blockDim.x + threadIdx.x) * r;
+    for (int k = 0; k < r; ++k) {
+        ${body}
+    }
+}
+`;
+
+  // Which way the fast path goes.
+  const inside = (body: string): string => /__all_sync\(0xffffffff, (.*)\)\) \{/.exec(applyAll(ballot, nest(body), { evenIfItLoses: true }).text)?.[1] ?? '';
+
+  test.each(['if (start + k < n) held[start + k] = 0;', 'if (start + k < n) held[start + k] = -1;', 'if (start + k < n) { held[start + k] = 0; }'])('%s is the work', (body) => {
+    expect(inside(body)).toBe('(long long)r + start <= n');
+  });
+
+  test.each(['int v = in[k]; if (start + k >= n) v = 0; held[start + k] = v;', 'held[start + k] = in[k]; if (start + k >= n) held[start + k] = 0;'])('%s stands for what lies outside', (body) => {
+    expect(inside(body)).toBe('(long long)r + start <= n');
+  });
+});

@@ -61,6 +61,9 @@ function guardImplied(context: TransformContext, plan: VersionedPlan): Obligatio
 
 function conditionVaries(context: TransformContext, plan: VersionedPlan): Obligation {
   const line = lineOf(context, plan.loop);
+  if (plan.varies && plan.ofWarps) {
+    return unknown('condition-varies', line, 'the guards are about the number of the warp: lanes differ in them only where a row of threads is no whole warp, and the block is not known', 'use peel, which needs no vote; if rows are shorter, give the block, e.g. --block 48x2');
+  }
   if (plan.varies) return proved('condition-varies', line, 'lanes of a warp may differ in the condition');
   return refuted('condition-varies', line, 'all lanes of a warp agree on the condition: a vote would add nothing to a plain `if`', 'use peel, which tests once for the block');
 }

@@ -19,6 +19,7 @@ import { arePlain, type Decisions } from '../lib/guards/simplify.js';
 import { isPeelable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { describeLoop } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
+import { isOfWarpNumber } from './warp-number.js';
 
 export interface VersionedPlan {
   readonly kind: 'versioned';
@@ -33,6 +34,8 @@ export interface VersionedPlan {
   readonly stated: readonly string[];
   /** Lanes of a warp may differ in it. */
   readonly varies: boolean;
+  /** Only where rows of the block are no whole warps: the guards are about the number of the warp. */
+  readonly ofWarps: boolean;
   /** Counters that guards bound on both sides. */
   readonly dimensions: number;
 }
@@ -102,6 +105,7 @@ export function versionedPlan(context: TransformContext, loop: PeelableLoop): Ve
       kind: 'versioned', loop, guards: kept.map((demand) => demand.guard), tests: settled.tests, assumed: settled.assumed || reader.leansOnIndexRange, stated: [...reader.stated],
       decisions: new Map<Expr, boolean>(kept.map((demand) => [demand.guard.comparison, demand.value])),
       varies: settled.tests.some((test) => symbolsOf(test).some((sym) => differs(reader, sym))),
+      ofWarps: kept.every((demand) => !symbolsOf(demand.worst).some((sym) => differs(reader, sym)) || isOfWarpNumber(facts, demand.guard.comparison)),
       dimensions: windowsOf(kept),
     };
     const lines = unit.source.line(loop.span.end) - unit.source.line(loop.span.start);

@@ -3,6 +3,7 @@
  */
 import { isStmt, forEachChild, strip, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts, Loop } from '../../../src/analysis/facts.js';
+import { sameExpr } from '../equality.js';
 import { conjunctsOf, describeLoop } from '../loops.js';
 import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../../src/syntax/tree.js';
 
@@ -60,7 +61,7 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     if (isStmt(parent)) {
       const owner = statementOwner(parent, chain);
       if (owner === null || (owner.kind === 'loop' && isOwnTest(facts, owner.node, chain, comparison))) return null;
-      const skips = owner.kind === 'if' && owner.node.else === null && (leaves(owner.node.then) || masks(owner.node.then));
+      const skips = owner.kind === 'if' && owner.node.else === null && (leaves(owner.node.then) || masks(facts, owner.node));
       return { comparison, chain, owner, wanted: skips ? !wanted : wanted, inMacro };
     }
     if (parent.kind === 'paren' || parent.kind === 'macro') chain = parent;
@@ -118,10 +119,21 @@ function isTrivial(expr: Expr): boolean {
   return inner.kind === 'literal' || (inner.kind === 'construct' && inner.arguments.every(isTrivial)) || inner.kind === 'macro' || (inner.kind === 'ref' && inner.name === 'INFINITY');
 }
 
-/** `v = -INFINITY;`, `ok = false;`: a value that stands for "outside". */
-function masks(stmt: Stmt): boolean {
-  const only = stmt.kind === 'compound' ? (stmt.body.length === 1 ? stmt.body[0] : undefined) : stmt;
-  return only !== undefined && only.kind === 'expression' && only.expression.kind === 'assign' && only.expression.op === null && isTrivial(only.expression.value);
+/**
+ * `v = -INFINITY;`, `ok = false;`: a value that stands for "outside", in a variable of the thread or where the statements in front have just put another. A store that
+ * is all there is to do, `if (i < n) count[i] = 0;`, is the work itself.
+ */
+function masks(facts: FunctionFacts, branch: IfStmt): boolean {
+  const { then, span } = branch;
+  const only = then.kind === 'compound' ? (then.body.length === 1 ? then.body[0] : undefined) : then;
+  const store = only?.kind === 'expression' ? only.expression : undefined;
+  if (only === undefined || store?.kind !== 'assign' || store.op !== null || !isTrivial(store.value)) return false;
+  const around = facts.parent(branch);
+  if (around?.kind !== 'compound') return false;
+  const others = around.body.filter((stmt) => stmt.span.start !== span.start && stmt.kind !== 'empty');
+  const target = strip(store.target);
+  if (target.kind === 'ref' && target.decl?.kind === 'variable' && target.decl.space === 'local') return others.length > 0;
+  return others.some((stmt) => stmt.span.end <= span.start && stmt.kind === 'expression' && stmt.expression.kind === 'assign' && sameExpr(stmt.expression.target, target));
 }
 
 /** `continue;`, `break;` or `return;`, alone or as the last statement of a block. */
