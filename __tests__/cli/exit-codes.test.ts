@@ -78,6 +78,52 @@ describe('verification', () => {
     expect(result.code).toBe(4);
     expect(result.stderr).toContain('nothing was written');
     expect(readFileSync(join(cwd, 'k.cu'), 'utf8')).toBe(HOISTABLE);
+
+    // Nor is it offered: no diff in any format, no patch, no file, and the edit counts as refused.
+    const { existsSync } = await import('node:fs');
+    const dry = divmod(['apply', '--transform', './wrong.mjs', '--verify', '--output', 'out.diff', '--series', 'patches', 'k.cu'], { cwd });
+    expect(dry.code).toBe(4);
+    expect(dry.stdout).toBe('');
+    expect(dry.stderr).toMatch(/different[^]*same-result refuted[^]*0 applied, 2 refused/);
+    expect(existsSync(join(cwd, 'out.diff'))).toBe(false);
+    expect((await import('node:fs')).readdirSync(join(cwd, 'patches'))).toEqual([]);
+    const json = divmod(['apply', '--transform', './wrong.mjs', '--verify', '--format', 'json', 'k.cu'], { cwd });
+    expect(json.code).toBe(4);
+    const report = JSON.parse(json.stdout) as { diff: string; edits: { status: string; diff: string; obligations: { id: string; status: string }[] }[] };
+    expect(report.diff).toBe('');
+    expect(report.edits.map(({ status, diff }) => ({ status, diff }))).toEqual([{ status: 'refused', diff: '' }, { status: 'refused', diff: '' }]);
+    expect(report.edits[0]?.obligations.at(-1)).toMatchObject({ id: 'same-result', status: 'refuted' });
+    for (const format of ['markdown', 'html', 'sarif']) expect(divmod(['apply', '--transform', './wrong.mjs', '--verify', '--format', format, 'k.cu'], { cwd }).stdout).not.toMatch(/^[+] *.*3\.0f/m);
+
+    // Who asks for it sees it, behind the difference.
+    const asked = divmod(['apply', '--transform', './wrong.mjs', '--verify', '--dry-run', 'k.cu'], { cwd });
+    expect(asked.code).toBe(4);
+    expect(asked.stdout).toMatch(/^\+.*3\.0f/m);
+    expect(asked.stderr).toContain('do not take this diff');
+  });
+
+  test('edits of a run that differs are put off where they are not at fault themselves', async () => {
+    const { writeFileSync } = await import('node:fs');
+    const { join } = await import('node:path');
+    const folder = folderWith({ 'two.cu': `${HOISTABLE}\n__global__ void plain(float *out, float by) { if (by > 1.0f) out[threadIdx.x] = by; }\n` });
+    writeFileSync(join(folder, 'half.mjs'), `export default {
+  name: 'half', summary: 'right in one kernel', variants: [], obligationIds: [], example: { before: '', after: '' },
+  match: ({ facts }) => facts.branches.filter((b) => b.kind === 'if').slice(0, 1).map((b) => ({ function: facts.function, node: b.node, branch: b.node, line: facts.unit.source.line(b.node.span.start), summary: 'an if', shape: null })),
+  obligations: () => [],
+  estimate: () => ({ speedup: 2, low: 2, high: 2, instructionsBefore: 2, instructionsAfter: 1, traffic: 0, breakEven: null, provider: 'static', pays: true, reason: 'half of it' }),
+  emit: (site, { unit }) => {
+    const { text } = unit.source;
+    const [from, to] = site.function.name === 'plain' ? ['by > 1.0f', '1.0f < by'] : ['2.0f', '3.0f'];
+    const at = text.indexOf(from);
+    return { edits: at < 0 ? [] : [{ file: unit.source.realPath, span: { start: at, end: at + from.length }, text: to }], reads: [] };
+  },
+};
+`);
+    const result = divmod(['apply', '--transform', './half.mjs', '--verify', '--format', 'json', 'two.cu'], { cwd: folder });
+    expect(result.code).toBe(4);
+    const { edits, diff } = JSON.parse(result.stdout) as { diff: string; edits: { function: string; status: string }[] };
+    expect(diff).toBe('');
+    expect(new Set(edits.map(({ status }) => status))).toEqual(new Set(['refused', 'deferred']));
   });
 
   test('simulate prints efficiency beside the source', () => {

@@ -33,6 +33,7 @@ import { didYouMean } from './suggest.js';
 import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
 import { loadModules } from './plugins.js';
 import { UnseenIncluders } from './unseen-includers.js';
+import { functionKey } from './withheld.js';
 
 export interface ProjectOptions {
   /** Files, folders and globs. */
@@ -215,22 +216,27 @@ export class Project extends Session {
   async verify(edited: readonly SiteResult[], request: SimulationRequest, pause: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
     this.settle();
     const { verifyKernels } = await import('./simulation.js');
-    const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => `${site.realPath}\0${site.function}`));
+    const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => functionKey(site.realPath, site.function)));
     const changed = new Set(this.workspace.changedFiles().map(({ original }) => original.source.realPath));
     const verifications: Verification[] = [];
     for (const file of this.workspace.inputs) {
       const before = this.workspace.originalProgram([file]);
       if (![...changed].some((path) => before.units.has(path))) continue;
       const graph = callGraph(before, directCallees);
-      const functions = [...before.units.values()].flatMap((unit) => unit.functions.filter((fn) => touched.has(`${unit.source.realPath}\0${fn.name}`)));
+      const functions = [...before.units.values()].flatMap((unit) => unit.functions.filter((fn) => touched.has(functionKey(unit.source.realPath, fn.name))));
       const own = new Set(before.units.get(file.realPath)?.kernels ?? []);
-      const names = new Set(functions.flatMap((fn) => graph.kernelsOf(fn)).filter((kernel) => own.has(kernel)).map((kernel) => kernel.name));
+      const names = new Map<string, Set<string>>();
+      for (const fn of functions) {
+        for (const kernel of graph.kernelsOf(fn)) {
+          if (own.has(kernel)) names.set(kernel.name, (names.get(kernel.name) ?? new Set()).add(functionKey(fn.file, fn.name)));
+        }
+      }
       if (names.size === 0) continue;
       const after = this.workspace.program([file]);
       const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
       const plans = composePlans(planned.flatMap((site) => site.launches ?? []));
       const apart = planned.some((site) => site.obligations.some((o) => o.status === 'assumed' && o.grant === 'noalias'));
-      verifications.push(...verifyKernels(before, after, [...names].map((name) => ({ name, path: file.path, plan: plans.get(name), apart })), request, this.analysisOptions));
+      verifications.push(...verifyKernels(before, after, [...names].map(([name, reached]) => ({ name, path: file.path, plan: plans.get(name), apart, functions: reached })), request, this.analysisOptions));
       await pause();
     }
     return verifications;

@@ -156,6 +156,8 @@ export interface Verification {
   readonly before: Program;
   readonly after: Program;
   readonly verdict: Verdict;
+  /** Edited functions that the kernel reaches, itself among them (`functionKey`); empty for two files that no edit lies between. */
+  readonly functions: ReadonlySet<string>;
 }
 
 /** A kernel whose arms depend on a parameter needs many settings until each was seen; a busy machine must not cut them short. */
@@ -174,11 +176,13 @@ export interface ToVerify {
   readonly plan?: LaunchPlan | undefined;
   /** A grant says that pointers of different names do not overlap, and the edit rests on it. */
   readonly apart?: boolean;
+  /** Edited functions that it reaches. */
+  readonly functions?: ReadonlySet<string>;
 }
 
 /** Compares the kernels of one file (and of what includes it) before and after; where a plan took a kernel's place, it is executed. */
 export function verifyKernels(before: Program, after: Program, kernels: readonly ToVerify[], request: SimulationRequest, options: AnalysisOptions = {}): readonly Verification[] {
-  return kernels.map((kernel) => ({ kernel: kernel.name, path: kernel.path, before, after, verdict: verifyEquivalent(before, after, kernel.name, optionsOf(request, kernel, provedBlocks(before, kernel.name, options))) }));
+  return kernels.map((kernel) => ({ kernel: kernel.name, path: kernel.path, before, after, functions: kernel.functions ?? new Set(), verdict: verifyEquivalent(before, after, kernel.name, optionsOf(request, kernel, provedBlocks(before, kernel.name, options))) }));
 }
 
 /** What the caller fixes is fixed; the rest is tried in many ways. */

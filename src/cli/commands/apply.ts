@@ -6,6 +6,7 @@ import type { SiteResult } from '../../project/rounds.js';
 import { nothingThere } from '../../project/nothing-there.js';
 import type { Project } from '../../project/project.js';
 import type { Verification } from '../../project/simulation.js';
+import { withheld } from '../../project/withheld.js';
 import type { SourceView } from '../../report/simulation.js';
 import { breathe, type Console } from '../console.js';
 import { command } from '../command.js';
@@ -55,14 +56,15 @@ export const applyCommand = command({
     const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses, forWriting: write }, breathe);
     timing.mark('apply');
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
-    const sites = at === undefined || outcome.sites.length > 0 ? outcome.sites : nothingAt(project, settings.transform, at);
-    const diff = project.diffBytes();
+    const found = at === undefined || outcome.sites.length > 0 ? outcome.sites : nothingAt(project, settings.transform, at);
+    let sites: readonly SiteResult[] = found;
+    let diff: Buffer | null = project.diffBytes();
 
     let verifications: readonly Verification[] | null = null;
     if (isSet(argv, 'verify')) {
       const request = await simulationRequest(argv, settings);
       (await import('../../project/argument-check.js')).checkArguments(request.arguments, project.kernels());
-      verifications = await project.verify(sites, request, breathe);
+      verifications = await project.verify(found, request, breathe);
       for (const { verdict } of verifications) {
         if (verdict.status === 'different') console.holds(EXIT.different);
         if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
@@ -71,6 +73,10 @@ export const applyCommand = command({
       const view = await viewOf(project, verifications);
       for (const { kernel, verdict } of verifications) console.note(verdictText(kernel, verdict, view, { color: console.colorErr }));
       timing.mark('verify');
+      // What changes results is no edit to be taken: its diff is for those who ask to see it.
+      const shown = isSet(argv, 'dry-run');
+      sites = withheld(found, verifications, shown);
+      if (console.has(EXIT.different) && !shown) diff = null;
     }
 
     if (project.readOnlyFiles.size > 0) {
@@ -80,9 +86,9 @@ export const applyCommand = command({
     }
 
     let written: readonly string[] | null = null;
-    if (write && console.has(EXIT.different)) {
-      console.problem('before and after differ, so nothing was written');
-      written = [];
+    if (console.has(EXIT.different)) {
+      console.problem(write ? 'before and after differ, so nothing was written' : diff === null ? 'before and after differ, so there is no diff to take (--dry-run prints it all the same)' : 'before and after differ: do not take this diff');
+      written = write ? [] : null;
     } else if (write) {
       const dirty = isSet(argv, 'allow-dirty') ? [] : project.uncommitted();
       if (dirty.length > 0) {
@@ -107,7 +113,7 @@ export const applyCommand = command({
       if (!check) console.note(`${kernel.path}:${kernel.line}: ${kernel.name === '' ? 'not understood' : `${kernel.name} was not understood, so nothing touches it`}: ${kernel.message}\n`);
       console.holds(EXIT.incomplete);
     }
-    if (check && diff.length > 0) console.holds(EXIT.findings);
+    if (check && diff !== null && diff.length > 0) console.holds(EXIT.findings);
     if (at !== undefined && sites.every((site) => site.status === 'refused')) console.holds(EXIT.findings);
     if (isSet(argv, 'timing')) console.note(timing.text);
   },
@@ -144,7 +150,8 @@ async function writeSeries(folder: string, sites: readonly SiteResult[]): Promis
 
 interface ApplyReport {
   readonly sites: readonly SiteResult[];
-  readonly diff: Buffer;
+  /** Null if it is kept back. */
+  readonly diff: Buffer | null;
   readonly written: readonly string[] | null;
   readonly kernels: number;
   readonly project: Project;
@@ -156,7 +163,7 @@ async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', c
     case 'json': {
       const [{ applyJson }, { verdictJson }] = await Promise.all([import('../../report/json.js'), import('../../report/simulation.js')]);
       const view = verifications === null ? null : await viewOf(project, verifications);
-      await console.result(applyJson(version(), { sites, diff, written: written ?? [], kernels, problems: project.failures, verification: verifications === null || view === null ? null : verifications.map(({ kernel, path, verdict }) => ({ path, ...verdictJson(kernel, verdict, view) })) }));
+      await console.result(applyJson(version(), { sites, diff: diff ?? Buffer.alloc(0), written: written ?? [], kernels, problems: project.failures, verification: verifications === null || view === null ? null : verifications.map(({ kernel, path, verdict }) => ({ path, ...verdictJson(kernel, verdict, view) })) }));
       return;
     }
     case 'sarif': {
@@ -166,16 +173,16 @@ async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', c
     }
     case 'markdown': {
       const { applyMarkdown } = await import('../../report/markdown.js');
-      await console.result(applyMarkdown(sites, diff));
+      await console.result(applyMarkdown(sites, diff ?? Buffer.alloc(0)));
       return;
     }
     case 'html': {
       const { applyHtml } = await import('../../report/html.js');
-      await console.result(applyHtml(sites, diff));
+      await console.result(applyHtml(sites, diff ?? Buffer.alloc(0)));
       return;
     }
     case 'text':
       // What was written need not be shown: the closing line names the files.
-      if (written === null || written.length === 0) await console.result(diff);
+      if (diff !== null && (written === null || written.length === 0)) await console.result(diff);
   }
 }
