@@ -16,9 +16,9 @@ import { isFree } from '../lib/guards/names.js';
 import type { PeelProblem, RangePlan } from './range.js';
 import type { VersionPlan } from './version.js';
 import { visitLive, type Decisions } from '../lib/guards/simplify.js';
-import { versionTexts } from '../lib/guards/two-versions.js';
+import { declarationLine } from '../lib/guards/interior-text.js';
 import type { FoldPlan } from './fold.js';
-import { headVariables, runTexts, writtenNames, type PeelPlan } from './write.js';
+import { headVariables, runTexts, versionPlanTexts, writtenNames, type PeelPlan, type RunTexts } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
@@ -42,7 +42,7 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
   if (plan.kind === 'fold') return foldObligations(context, plan);
   const { loop, guards } = plan;
   const line = lineOf(context, loop);
-  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionTexts(context, plan.tests);
+  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionPlanTexts(context, plan);
   const comparisons = guards.map((guard) => guard.comparison);
   return [
     noGoto(context),
@@ -54,7 +54,7 @@ export function planObligations(context: TransformContext, plan: PeelPlan): read
     proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
     copySafe(context, [loop]),
     guardExact(context, plan),
-    boundExact(context, plan, texts?.declarations ?? null),
+    boundExact(context, plan, texts),
     boundScope(context, plan),
     constantsOpen(plan.stated, line),
     inductionSimple(context, plan),
@@ -126,11 +126,12 @@ function guardExact(context: TransformContext, plan: PeelPlan): Obligation {
   return proved('guard-exact', line, plan.guards.length === 1 ? 'the comparison is the mathematical one: neither side can wrap around while it is decided' : 'the comparisons are the mathematical ones: no side can wrap around while they are decided');
 }
 
-function boundExact(context: TransformContext, plan: PeelPlan, declarations: readonly string[] | null): Obligation {
+function boundExact(context: TransformContext, plan: PeelPlan, texts: Pick<RunTexts, 'declarations' | 'shadowed'> | null): Obligation {
   const line = lineOf(context, plan.loop);
   if (plan.kind === 'version') return proved('bound-exact', line, 'the tests hold at the worst thread of the block and the worst iteration, without overflow');
-  if (declarations === null) return unknown('bound-exact', line, 'no integer type of C++ holds the bound for all values of its parts', REMEDIES['bound-exact'] ?? null);
-  return proved('bound-exact', line, `the bound is taken over all threads of the block and cannot overflow${declarations.length === 0 ? '' : `: ${declarations.at(-1) ?? ''}`}`);
+  if (texts === null) return unknown('bound-exact', line, 'no integer type of C++ holds the bound for all values of its parts', REMEDIES['bound-exact'] ?? null);
+  const last = texts.declarations.at(-1);
+  return proved('bound-exact', line, `the bound is taken over all threads of the block and cannot overflow${last === undefined ? '' : `: ${declarationLine(last, texts.shadowed)}`}`);
 }
 
 /** The narrowest group that agrees on which run an iteration belongs to. */

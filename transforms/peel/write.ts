@@ -14,18 +14,19 @@ import { unreachable, type Expr, type ForStmt, type VariableDecl } from '../../s
 import { shareBases } from '../lib/guards/bases.js';
 import { boundOf, type Declaration, type Namer } from '../lib/guards/bound.js';
 import { printOperand, typeOf, type Cpp } from '../lib/guards/cpp.js';
-import { namerFor, prefersUnderscores } from '../lib/guards/names.js';
+import { joinedName, namerFor } from '../lib/guards/names.js';
 import { add, constant, constantValue, equal, namesOf, symbol, symbolsOf } from '../lib/guards/polynomial.js';
 import { integerType } from '../lib/guards/reading.js';
 import { simplify } from '../lib/guards/simplify.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
-import { declarationText, isShadowed, readsOf, versionTexts, writeTwoVersions } from '../lib/guards/two-versions.js';
+import { declarationText } from '../lib/guards/interior-text.js';
+import { interiorTexts, isShadowed, readsOf, writeTwoVersions, type VersionTexts } from '../lib/guards/two-versions.js';
 import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
 import { BINDING, bindingOf, operandText } from '../lib/operands.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
 import { scopeAt } from '../lib/scopes.js';
-import { commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { FoldPlan } from './fold.js';
 import type { RangePlan, Run, RunTest } from './range.js';
@@ -36,7 +37,9 @@ export type PeelPlan = FoldPlan | RangePlan | VersionPlan;
 
 /** What stands in front of the runs, and their tests. */
 export interface RunTexts {
-  readonly declarations: readonly string[];
+  readonly declarations: readonly Declaration[];
+  /** `min` and `max` may not be CUDA's own there. */
+  readonly shadowed: boolean;
   /** One for each run; null where the run has no test of its own. */
   readonly tests: readonly (string | null)[];
   readonly names: readonly string[];
@@ -52,12 +55,12 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     return made;
   };
   const shadowed = isShadowed(context, [...scopeAt(context.facts, plan.loop).keys(), ...headVariables(plan.loop).map(({ name }) => name)]);
-  const declarations: string[] = [];
+  const declarations: Declaration[] = [];
   const written: { readonly test: RunTest; readonly text: string }[] = [];
   const tests: (string | null)[] = [];
   const declared: Declaration[] = [];
-  const bases = shareBases(plan.runs.flatMap((run) => run.test?.changes.map((change) => change.level) ?? []), name);
-  for (const base of bases.declarations) declarations.push(declarationText(base, shadowed));
+  const bases = shareBases(plan.runs.flatMap((run) => run.test?.changes.map((change) => change.level) ?? []), name, (word, axis) => joinedName(context, word, axis));
+  declarations.push(...bases.declarations);
   for (const run of plan.runs) {
     if (run.test === null) { tests.push(null); continue; }
     const { test } = run;
@@ -71,18 +74,18 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     if (bound === null || !comparable(plan, run, bound.value)) return null;
     const value = leansOnZero ? bound.value : plain(plan, bound.value);
     const inline = value.kind === 'number' || value.kind === 'symbol';
-    for (const declaration of bound.declarations) declarations.push(declarationText(declaration, shadowed));
+    declarations.push(...bound.declarations);
     declared.push(...bound.declarations);
     let text = printOperand(value, shadowed);
     if (!inline) {
       const whole: Declaration = { name: name(wishFor(context, plan, run)), value };
-      declarations.push(declarationText(whole, shadowed));
+      declarations.push(whole);
       text = whole.name;
     }
     written.push({ test, text });
     tests.push(`${plan.sym.text} ${test.side} ${text}`);
   }
-  return { declarations, tests, names };
+  return { declarations, shadowed, tests, names };
 }
 
 /** `t <= last` in place of `t < last + 1`, which may overflow: a signed name, compared with a signed counter. */
@@ -119,7 +122,7 @@ function wishFor(context: TransformContext, plan: RangePlan, run: Run): string {
   const decided = run.decisions.size > 0;
   const first = plan.runs[0] === run;
   const word = decided ? 'full' : first ? 'safe' : 'end';
-  return prefersUnderscores(context) ? `${plan.sym.text}_${word}` : `${plan.sym.text}${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+  return joinedName(context, plan.sym.text, word);
 }
 
 // --------------------------------------------------------------------------------------------------------------- edits
@@ -133,9 +136,16 @@ export function writePlan(context: TransformContext, plan: PeelPlan): Change {
   }
 }
 
+/** Names, constants and the test of the copy without guards. */
+export function versionPlanTexts(context: TransformContext, plan: VersionPlan): VersionTexts {
+  const test = plan.guards.length === 1 ? 'test' : 'tests';
+  const who = plan.uniformGuards ? `the boundary ${test} ${plan.guards.length === 1 ? 'holds' : 'hold'}` : `${plan.ownBound ? 'this thread' : 'every thread of the block'} passes the boundary ${test}`;
+  return interiorTexts(context, plan.tests, `// Interior: ${who} in all iterations.`);
+}
+
 function writeVersions(context: TransformContext, plan: VersionPlan): Change {
   const region = extentOf(context.unit.source, plan.loop);
-  return { edits: writeTwoVersions(context, plan.loop, plan.decisions, versionTexts(context, plan.tests)), reads: readsOf(context, plan.guards, region) };
+  return { edits: writeTwoVersions(context, plan.loop, plan.decisions, versionPlanTexts(context, plan)), reads: readsOf(context, plan.guards, region) };
 }
 
 function writeFold(context: TransformContext, plan: FoldPlan): Change {
@@ -174,6 +184,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const { source } = context.unit;
   const texts = runTexts(context, plan);
   if (texts === null) return { edits: [], reads: [] };
+  const { unit } = styleOf(source, context.facts.function);
   const region = extentOf(source, loop);
   const reads = readsOf(context, plan.guards, region);
   const file = source.realPath;
@@ -188,6 +199,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
   const place = placeOf(context, loop, braces);
   const shift: Shift = { from: indentAt(source, loop.span.start), to: place.indent };
+  const declarations = texts.declarations.map((declaration) => declarationText(declaration, { indent: place.indent, unit, shadowed: texts.shadowed }));
   const copy = (run: Run, i: number): string => stepOver(context, plan, run, tests[i] ?? null) ?? copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
   // A pragma at the edge of the page stays there.
   const atEdge = startsLine(source, region.start) && indentAt(source, region.start) === '';
@@ -196,11 +208,11 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   // Comments of a test that is gone from all runs, and of a run that is not written.
   const lost = lostComments(source, region, [...moved, ...copies].join('\n'));
   if (braces) {
-    const pieces = [...lost, ...moved, ...texts.declarations, ...copies];
+    const pieces = [...lost, ...moved, ...declarations, ...copies];
     const text = pieces.map((piece, i) => (i === 0 ? piece : `\n${indentOf(piece)}${piece}`)).join('');
     return { edits: [...place.edits, { file, span: place.span, text: `${place.before}${text}${place.after}` }], reads };
   }
-  const before = [...lost, ...moved, ...texts.declarations, ...copies.slice(0, stays)];
+  const before = [...lost, ...moved, ...declarations, ...copies.slice(0, stays)];
   const after = copies.slice(stays + 1);
   const kept = runs[stays];
   const edits: Edit[] = [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));

@@ -122,13 +122,14 @@ function groupBound(group: Group, nearest: boolean, name: Namer, declarations: D
   const reachLow = minus.map((poly) => interval(poly).low).reduce((a, b) => (a < b ? a : b));
   const plusRange = interval(group.plus);
   for (const type of [INT32, UINT32, INT64, UINT64] as const) {
-    const divisor = sumIn(group.divisor, type.signed ? type : INT32);
+    const divisor = type.signed ? sumIn(group.divisor, type) : sumIn(group.divisor, UINT32) ?? sumIn(group.divisor, INT32);
     if (divisor === null) continue;
     if (!type.signed) {
       // An unsigned length keeps its own type if nothing on the other side is negative.
       const sym = loneSymbol(group.plus);
       if (sym === null || sym.type.signed || sym.type.bits !== type.bits || reachLow < 0n || highest > 0n) continue;
-      const reach = extremeIn(minus, INT32, nearest) ?? (type.bits === 64 ? extremeIn(minus, INT64, nearest) : null);
+      // Of the same sign as what it is compared with.
+      const reach = extremeIn(minus, UINT32, nearest) ?? extremeIn(minus, INT32, nearest) ?? (type.bits === 64 ? extremeIn(minus, INT64, nearest) : null);
       if (reach !== null) return quotient({ kind: 'symbol', sym }, reach, divisor, divisorValue, false, name, declarations);
       continue;
     }
@@ -230,7 +231,9 @@ export function sumIn(poly: Poly, type: IntegerType): Cpp | null {
 /** Products first: they bring the type along, so that what is added to them converts by itself. */
 function addTerms(start: Cpp | null, poly: Poly, type: IntegerType): Cpp | null {
   const wide = (term: Term): boolean => term.symbols.length > 1 || term.coefficient > 1n || (term.symbols[0]?.type.bits === type.bits && term.symbols[0].type.signed);
-  const rank = (term: Term): number => (term.symbols.length === 0 ? 4 : (term.coefficient < 0n ? 2 : 0) + (wide(term) ? 0 : 1));
+  // Where the block begins comes first.
+  const begins = (term: Term): boolean => term.symbols.some(({ key }) => key.startsWith('blockIdx.') || key.startsWith('base.'));
+  const rank = (term: Term): number => (term.symbols.length === 0 ? 4 : (term.coefficient < 0n ? 2 : 0) + (wide(term) ? 0 : 1) - (begins(term) ? 0.5 : 0));
   const named = poly.some((term) => term.symbols.length > 0 && isConstantTerm(term));
   const ordered = poly.filter((term) => !named || !isConstantTerm(term)).sort((a, b) => rank(a) - rank(b));
   let sum = start;
@@ -323,7 +326,9 @@ function productIn(coefficient: bigint, symbols: readonly Sym[], type: IntegerTy
     if (!fits(sym.low, type) || !fits(sym.high, type)) return null;
     const own = promote(sym.type);
     const same = own.bits === type.bits && own.signed === type.signed;
-    const bare: boolean = same || (own.bits < type.bits && (product !== null || (converts && ordered.length === 1 && coefficient === 1n)));
+    // By itself, or times a number that its own type holds too, it converts to what stands before it.
+    const alone = ordered.length === 1 && (coefficient === 1n || (fits(coefficient, own) && fits(sym.low * coefficient, own) && fits(sym.high * coefficient, own)));
+    const bare: boolean = same || (own.bits < type.bits && (product !== null || (converts && alone)));
     const factor: Cpp = bare ? { kind: 'symbol', sym } : cast({ kind: 'symbol', sym }, type);
     range = interval([{ coefficient: 1n, symbols: ordered.slice(0, i + 1) }]);
     if (!fits(range.low, type) || !fits(range.high, type)) return null;

@@ -32,3 +32,8 @@ export function prefersUnderscores({ facts, unit }: TransformContext): boolean {
   const camel = (text.match(/\b[a-z]+[A-Z]\w*\b/g) ?? []).filter((word) => !/^(?:thread|block|grid)(?:Idx|Dim)$/.test(word)).length;
   return snake >= camel;
 }
+
+/** Two words as one name, in the function's way. */
+export function joinedName(context: TransformContext, first: string, second: string): string {
+  return prefersUnderscores(context) ? `${first}_${second}` : `${first}${second.charAt(0).toUpperCase()}${second.slice(1)}`;
+}
