@@ -47,7 +47,7 @@ describe('shrunk texts', () => {
     const texts = [
       `int a = 1,${WIDE}b;${WIDE}`, `${WIDE}void f(int x)${WIDE}{${WIDE}return x;${WIDE}}${WIDE}`, `const char* s = "a${WIDE}b"; int after;`, `auto r = R"x(a${WIDE}b)x"; int after;`,
       `#define A${WIDE}1\nint b;${WIDE}\n#if A\n${WIDE}int c;\n#endif\n${WIDE}`, `struct S {${WIDE}virtual void f()${WIDE}=${WIDE}0;${WIDE}};`, `int a = b <\\\n${WIDE} c;`, `int é =${WIDE}1;`, WIDE,
-      // With errors the text is read as it is.
+      // With errors too: recovery has the same tokens to choose from.
       `void f() {${WIDE}int x = ;${WIDE}}${WIDE}`,
     ];
     for (const text of texts) expect(expectSame(parser, text)).toBe(true);

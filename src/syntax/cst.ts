@@ -48,10 +48,7 @@ export function parseCst(parser: CppParser, text: string, wanted: Wanted = every
 export function parseSparse(parser: CppParser, text: string, wanted: Wanted): CstTree {
   const shrunk = shrink(text);
   if (shrunk === null) return parseCst(parser, text, wanted);
-  const parsed = parser.parse(shrunk.text);
-  if (!parsed.hasError) return copied(parsed, shrunk.text, shrunk.places, wanted);
-  parsed.release();
-  return parseCst(parser, text, wanted);
+  return copied(parser.parse(shrunk.text), shrunk.text, shrunk.places, wanted);
 }
 
 function copied(parsed: ParsedText, text: string, places: Places, wanted: Wanted): CstTree {

@@ -2,8 +2,8 @@
  * Texts for the parser without long runs of spaces. Two thirds of what is parsed of real sources are spaces that the source room put in place of
  * comments and bodies, and the parser reads each of them: about a quarter of its time.
  *
- * Between tokens C++ does not count spaces, and a token that holds a run (a string) keeps where it begins and ends. Only the recovery from errors weighs what it
- * skips, so a text with errors must be parsed as it is.
+ * Between tokens C++ does not count spaces, and a token that holds a run (a string) keeps where it begins and ends. The recovery from errors weighs what it
+ * skips, by characters too: without the runs it weighs what the file says, not how long the comments and bodies in it were.
  */
 
 /** Beyond all offsets; a small integer, so that tables of offsets stay tables of such. */
