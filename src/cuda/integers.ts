@@ -43,7 +43,7 @@ export function maximum(type: IntegerType): bigint {
 }
 
 export function fits(value: bigint, type: IntegerType): boolean {
-  return value >= minimum(type) && value <= maximum(type);
+  return wrap(value, type) === value;
 }
 
 /** `value` modulo 2^bits, in the range of the type. */
@@ -77,7 +77,7 @@ export function commonType(a: IntegerType, b: IntegerType): IntegerType {
   const left = promote(a);
   const right = promote(b);
   if (left.bits !== right.bits) return left.bits > right.bits ? left : right; // the wider one holds the range of a narrower unsigned one
-  return left.signed && right.signed ? left : { bits: left.bits, signed: false };
+  return !left.signed ? left : !right.signed ? right : left;
 }
 
 export function convert(value: Integer, type: IntegerType): Integer {
@@ -96,19 +96,23 @@ export function complement(a: Integer): IntegerResult {
 
 /** Wraps an exact result; leaving the range of a signed type is undefined in C++, two's complement on the device. */
 function finish(exact: bigint, type: IntegerType): IntegerResult {
-  return { value: wrap(exact, type), type, undefinedBecause: type.signed && !fits(exact, type) ? 'signed-overflow' : null };
+  const value = wrap(exact, type);
+  return { value, type, undefinedBecause: type.signed && value !== exact ? 'signed-overflow' : null };
 }
 
 function truth(holds: boolean): IntegerResult {
-  return { value: holds ? 1n : 0n, type: INT32, undefinedBecause: null };
+  return holds ? ONE : ZERO;
 }
+
+const ONE: IntegerResult = { value: 1n, type: INT32, undefinedBecause: null };
+const ZERO: IntegerResult = { value: 0n, type: INT32, undefinedBecause: null };
 
 /** `a op b` with the conversions that C++ applies. */
 export function operate(op: IntegerOperator, a: Integer, b: Integer): IntegerResult {
   if (op === '<<' || op === '>>') return shift(op, a, b);
   const type = commonType(a.type, b.type);
-  const x = wrap(a.value, type);
-  const y = wrap(b.value, type);
+  const x = a.type === type ? a.value : wrap(a.value, type);
+  const y = b.type === type ? b.value : wrap(b.value, type);
   switch (op) {
     case '+': return finish(x + y, type);
     case '-': return finish(x - y, type);

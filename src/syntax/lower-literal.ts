@@ -92,6 +92,8 @@ export function stringValue(spelling: string): string {
  * Escapes by number are one unit whatever they are (`"\x80"` is one byte); characters are coded: in UTF-8 for bytes. Those of a source that is not UTF-8 are bytes as they stand.
  */
 export function stringLiteral(spellings: readonly string[], encoding: Encoding): LiteralValue | null {
+  const plain = plainText(spellings);
+  if (plain !== null) return { value: plain, type: STRING_TYPE };
   const pieces = spellings.map(bodyOf);
   // `"a" L"b"` is wide as a whole.
   const prefix = pieces.find((piece) => piece !== null && piece.prefix !== '')?.prefix ?? '';
@@ -106,6 +108,24 @@ export function stringLiteral(spellings: readonly string[], encoding: Encoding):
   if (coding.width === 4 && units.some((unit) => unit > 0x10ffff)) return null;
   return { value: textOf(units.map((unit) => (coding.width === 4 ? String.fromCodePoint(unit) : String.fromCharCode(unit)))), type: coding === ORDINARY ? STRING_TYPE : pointerTo(qualify(coding.type, { const: true })) };
 }
+
+/** What nearly all literals are: ASCII between quotes, no escapes, which is its own units in every encoding. */
+function plainText(spellings: readonly string[]): string | null {
+  let text = '';
+  for (const spelling of spellings) {
+    const end = spelling.length - 1;
+    if (end < 1 || spelling.charCodeAt(0) !== QUOTE || spelling.charCodeAt(end) !== QUOTE) return null;
+    for (let i = 1; i < end; i++) {
+      const code = spelling.charCodeAt(i);
+      if (code === BACKSLASH || code === QUOTE || code > 0x7f) return null;
+    }
+    text += spelling.slice(1, -1);
+  }
+  return text;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 export const STRING_TYPE: Type = pointerTo(qualify(CHAR, { const: true }));
 
