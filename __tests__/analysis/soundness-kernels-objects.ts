@@ -2,7 +2,7 @@
 import type { Specimen } from './soundness-kernels-control.js';
 
 /** One kernel in which every condition is the same: `v > 5` for a variable that holds the thread's number. */
-function traps(name: string, before: string, bodies: readonly string[]): Specimen {
+export function traps(name: string, before: string, bodies: readonly string[]): Specimen {
   return {
     name, source: `${before}\n---\n${bodies.map((body, i) => body.replaceAll('@', String(i))).join('\n')}`, never: bodies.map((_, i) => i),
     *model(t) { for (let i = 0; i < bodies.length; i++) t.c(i, t.x > 5); },

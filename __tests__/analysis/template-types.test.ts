@@ -88,6 +88,37 @@ describe('operators of the instances', () => {
   });
 });
 
+describe('objects that a kernel makes of its own parameter', () => {
+  const classes = `
+struct Lane { int v; __device__ Lane(int x) : v(x + threadIdx.x) {} };
+struct Given { int v; __device__ Given(int x = threadIdx.x) : v(x) {} };
+struct Field { int v = threadIdx.x; };
+struct Fixed { int v; __device__ Fixed(int x) : v(x) {} };
+struct Names { using type = Lane; using number = int; };
+struct Free { int v; };
+template <class T> struct Box { static __device__ int get(int n) { T t(n); return t.v; } static __device__ bool has(int n) { return T(n) > 3; } };
+`;
+  const known = (parameter: string, text: string, argument: string): boolean => {
+    const { program, unit } = load(`${classes}template <class T> __global__ void k(int *o, int n) { if (${text}) o[0] = 1; ${parameter} }
+void host(int *o) { k<${argument}><<<1, 64>>>(o, 5); }`);
+    const [fn] = unit.kernels;
+    const branch = fn?.body?.body.find((stmt) => stmt.kind === 'if');
+    if (fn === undefined || branch?.kind !== 'if') throw new Error('no branch');
+    return createAnalysis(program, {}).kernel(fn).scope(branch.condition).known;
+  };
+
+  test.each([
+    ['T(n).v > 3', 'Lane'], ['T().v > 3', 'Given'], ['T{}.v > 3', 'Field'], ['Box<T>::get(n) > 3', 'Lane'], ['Box<T>::get(n) > 3', 'Fixed, Lane'], ['typename T::type(n).v > 3', 'Names'],
+  ])('%s with T = %s is not known', (text, argument) => {
+    const [first = '', second] = argument.split(', ');
+    expect(known(second === undefined ? '' : `if (Box<${second}>::get(n)) o[1] = 1;`, text, first)).toBe(false);
+  });
+
+  test.each([
+    ['T(n) > 3', 'int'], ['T(n).v > 3', 'Fixed'], ['Box<T>::has(n)', 'float'], ['Box<T>::get(n) > 3', 'Fixed'], ['typename T::number(n) > 3', 'Names'],
+  ])('%s with T = %s is', (text, argument) => { expect(known('', text, argument)).toBe(true); });
+});
+
 test('what is not known is assumed under a grant that can be withdrawn', () => {
   const { program, unit } = load(kernel('v > 0', 'T v', ''));
   const [fn] = unit.kernels;

@@ -149,15 +149,17 @@ class ProgramAnalysis implements Analysis, Surroundings {
     const parameters: number[] = fn.parameters.map(() => ON_CALLS);
     let self = CONSTANT;
     let arrival = CONSTANT;
+    let foreign = false;
     for (const site of callSitesBelow(kernel, this.program).get(fn) ?? []) {
       const caller = this.solve(scene, site.caller, this.joinedEntry(scene, kernel, site.caller, open), null);
       const entry = entryOf(fn, site.call, caller);
       for (let i = 0; i < Math.max(parameters.length, entry.parameters.length); i++) parameters[i] = (parameters[i] ?? ON_CALLS) | (entry.parameters[i] ?? UNKNOWN);
       self |= entry.self;
       arrival |= entry.arrival;
+      foreign ||= entry.foreign;
     }
     open.delete(fn);
-    const joined: Entry = { parameters, self, arrival };
+    const joined: Entry = { parameters, self, arrival, foreign };
     scene.joined.set(fn, joined);
     return joined;
   }
@@ -184,9 +186,9 @@ function argumentOf(origin: Origin, parameter: ParameterDecl): Expr | null {
 
 /** By-value parameters of a kernel are one value in the grid. */
 function kernelEntry(kernel: FunctionDecl): Entry {
-  return { parameters: kernel.parameters.map(() => GRID), self: UNKNOWN, arrival: CONSTANT };
+  return { parameters: kernel.parameters.map(() => GRID), self: UNKNOWN, arrival: CONSTANT, foreign: false };
 }
 
 function unknownEntry(fn: FunctionDecl): Entry {
-  return { parameters: fn.parameters.map(() => UNKNOWN), self: UNKNOWN, arrival: UNKNOWN };
+  return { parameters: fn.parameters.map(() => UNKNOWN), self: UNKNOWN, arrival: UNKNOWN, foreign: false };
 }

@@ -285,7 +285,7 @@ const hiding = new WeakMap<RecordDecl, boolean>();
 /**
  * May making an object of the type, or of a part of it, put values into it that nobody wrote at that place (a default argument or a default value that reads
  * `threadIdx`)? What is held then is not followed. Types that a template is given count: its members may be of them. Once for each record.
- * Not handled: objects of a template's own parameter type inside its body, and static methods of a class template named with such a type.
+ * Objects of a template's own parameter type inside its body are told by template-types.ts.
  */
 export function hidesValue(type: Type): boolean {
   let inner = type;

@@ -9,12 +9,14 @@
  *
  * Not seen, and open: packs, members of template parameters (`typename T::value_type`), arguments that depend on a template of the host.
  */
-import { builtin } from '../cuda/builtins.js';
-import type { CallExpr, EnumDecl, Expr, FunctionDecl, Program, RecordDecl, TemplateArgument, TemplateParameterDecl, Type, Unit, VariableDecl } from '../syntax/tree.js';
-import { calleesOf } from './call-sites.js';
-import { forEachChild, isStmt, strip, type Node } from './children.js';
-import { indexFunction, isAutomatic } from './function-index.js';
-import { isMember, rootOf } from './lvalues.js';
+import { typeOfDecl } from '../syntax/lower-type.js';
+import { memberScope } from '../syntax/scope.js';
+import type { CallExpr, DependentType, FunctionDecl, Program, RecordType, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
+import { bindings, substitute } from '../syntax/types.js';
+import { calleesAt, calleesOf } from './call-sites.js';
+import { forEachChild, isStmt, type Node } from './children.js';
+import { isComputing, operatorsCompute } from './computing-classes.js';
+import { isTemplate, objectOf, typesOf, type Seen } from './template-instances.js';
 
 /** What is known of a type over all instances. */
 export interface Judgement {
@@ -32,87 +34,18 @@ export function isDependent(type: Type): boolean {
   return type.kind === 'dependent' || (type.kind === 'reference' && type.to.kind === 'dependent');
 }
 
-/** A type as the function names it. */
-interface Seen { readonly type: Type; readonly within: FunctionDecl | null }
-
-interface Site { readonly explicit: readonly TemplateArgument[] | null; readonly arguments: readonly Expr[]; readonly object: Type | null; readonly within: FunctionDecl | null }
-
 interface Tables {
-  readonly sites: Map<FunctionDecl, Site[]>;
-  /** Functions whose calls stand in `sites`. */
-  readonly read: Set<FunctionDecl>;
-  /** Operators outside of classes that device code may call. */
-  readonly operators: readonly FunctionDecl[];
-  readonly parameters: Map<TemplateParameterDecl, { readonly types: readonly Seen[]; readonly open: boolean }>;
   readonly judgements: Map<FunctionDecl, Map<string, Judgement>>;
   readonly operands: Map<FunctionDecl, Operands>;
+  readonly calls: Map<CallExpr, boolean>;
 }
 
 const tables = new WeakMap<Program, Tables>();
 
 function tablesOf(program: Program): Tables {
-  const known = tables.get(program);
-  if (known !== undefined) return known;
-  const operators: FunctionDecl[] = [];
-  for (const unit of program.units.values()) {
-    for (const fn of unit.functions) if (fn.owner === null && fn.name.startsWith('operator') && (fn.qualifiers.device || fn.qualifiers.constexpr)) operators.push(fn);
-  }
-  const made: Tables = { sites: new Map(), read: new Set(), operators, parameters: new Map(), judgements: new Map(), operands: new Map() };
-  tables.set(program, made);
-  return made;
-}
-
-/**
- * Calls of a template by device code; those of the host make no instance that runs on the device. Bodies are read only where the name stands in their text or
- * in a macro's: most are not read for anything else either.
- */
-function sitesOf(fn: FunctionDecl, program: Program): readonly Site[] {
-  const { sites, read } = tablesOf(program);
-  for (const unit of program.units.values()) {
-    // A macro may spell the call.
-    const inMacro = [...unit.macros.values()].some(({ body }) => body.includes(fn.name));
-    for (const caller of unit.functions) {
-      const { global, device, constexpr } = caller.qualifiers;
-      if (!(global || device || constexpr) || read.has(caller) || !(inMacro || mayCall(caller, fn, unit)) || caller.body === null) continue;
-      read.add(caller);
-      for (const call of indexFunction(caller).calls) {
-        for (const callee of calleesOf(call, program)) {
-          if (!isTemplate(callee)) continue;
-          const list = sites.get(callee) ?? [];
-          if (list.length === 0) sites.set(callee, list);
-          list.push({ explicit: call.templateArguments, arguments: call.arguments, object: objectOf(call), within: caller });
-        }
-      }
-    }
-  }
-  return sites.get(fn) ?? [];
-}
-
-/** Whether a function may call the other one, as far as its text and its parameters tell. */
-function mayCall(caller: FunctionDecl, fn: FunctionDecl, unit: Unit): boolean {
-  const { name, owner } = fn;
-  // Operators, constructors and destructors run unnamed; what is passed as a function is called by another name.
-  if (name.startsWith('operator') || name.startsWith('~') || name === owner?.name || caller.parameters.some(({ type }) => mayBeCalled(type))) return true;
-  return unit.source.text.slice(caller.span.start, caller.span.end).includes(name);
-}
-
-function mayBeCalled(type: Type): boolean {
-  switch (type.kind) {
-    case 'function': case 'dependent': case 'unknown': case 'record': return true;
-    case 'pointer': case 'reference': return mayBeCalled(type.to);
-    case 'array': return mayBeCalled(type.of);
-    default: return false;
-  }
-}
-
-function objectOf(call: CallExpr): Type | null {
-  if (call.callee.kind !== 'method') return null;
-  const { type } = strip(call.callee.object);
-  return type.kind === 'pointer' || type.kind === 'reference' ? type.to : type;
-}
-
-function isTemplate(fn: FunctionDecl): boolean {
-  return fn.template !== null || (fn.owner !== null && fn.owner.template !== null);
+  let known = tables.get(program);
+  if (known === undefined) tables.set(program, known = { judgements: new Map(), operands: new Map(), calls: new Map() });
+  return known;
 }
 
 /** What a type of an expression of the function is in all instances. */
@@ -121,7 +54,7 @@ export function judge(type: Type, fn: FunctionDecl, program: Program): Judgement
   let ofFunction = judgements.get(fn);
   if (ofFunction === undefined) judgements.set(fn, ofFunction = new Map());
   const inner = type.kind === 'reference' ? type.to : type;
-  const key = inner.kind === 'dependent' ? inner.text : null;
+  const key = inner.kind === 'dependent' && type.volatile !== true && inner.volatile !== true ? inner.text : null;
   const known = key === null ? undefined : ofFunction.get(key);
   if (known !== undefined) return known;
   if (key !== null && !isTemplate(fn)) return OPEN;
@@ -140,14 +73,15 @@ function judgeSeen({ type, within }: Seen, program: Program, visiting: Set<Templ
     case 'void': case 'bool': case 'int': case 'float': case 'function': return NUMBER;
     case 'pointer': case 'reference': return judgeSeen({ type: type.to, within }, program, visiting);
     case 'array': return judgeSeen({ type: type.of, within }, program, visiting);
-    case 'enum': return operatorsCompute(type.decl, program, new Set()) ? NUMBER : { foreign: `${type.decl.name}, with operators of its own`, open: false };
-    case 'record': return isComputing(type.decl, program, new Set()) ? NUMBER : { foreign: `${type.decl.name}, a class whose operators may do more than compute`, open: false };
+    case 'enum': return operatorsCompute(type.decl, program) ? NUMBER : { foreign: `${type.decl.name}, with operators of its own`, open: false };
+    case 'record': return isComputing(type.decl, program) ? NUMBER : { foreign: `${type.decl.name}, a class whose operators may do more than compute`, open: false };
     case 'unknown': return OPEN;
     case 'dependent': break;
   }
   if (within === null) return OPEN;
   const { decl } = type;
   if (decl !== null) return type.text === decl.name ? judgeParameter(decl, within, program, visiting) : OPEN;
+  if (type.member !== undefined) return judgeMember(type.member, within, program, visiting);
   if (type.text !== '') return OPEN;
   // The result of an operation in the template: of whatever its types are.
   let made = NUMBER;
@@ -174,146 +108,83 @@ function judgeParameter(parameter: TemplateParameterDecl, within: FunctionDecl, 
   return made;
 }
 
-/** What stands for a template parameter of a function in the program. */
-function typesOf(parameter: TemplateParameterDecl, fn: FunctionDecl, program: Program): { readonly types: readonly Seen[]; readonly open: boolean } {
-  const { parameters } = tablesOf(program);
-  const known = parameters.get(parameter);
-  if (known !== undefined) return known;
-  const types: Seen[] = [];
-  let open = parameter.sort !== 'type' || parameter.pack;
-  const ofClass = fn.template?.includes(parameter) !== true;
-  const launched = fn.qualifiers.global
-    ? program.launchesOf(fn).map((launch): Site => ({ explicit: launch.templateArguments, arguments: launch.arguments, object: null, within: null }))
-    : sitesOf(fn, program);
-  if (fn.qualifiers.global ? !program.allLaunchesVisible(fn) : launched.length === 0) open = true;
-  for (const site of launched) {
-    const argument = ofClass
-      ? (site.object?.kind === 'record' ? site.object.templateArguments?.[parameter.index] : undefined)
-      : site.explicit?.[parameter.index] ?? deduced(parameter, fn, site) ?? parameter.default ?? undefined;
-    if (argument === undefined || argument.kind !== 'type') open = true;
-    else types.push({ type: argument.type, within: site.within });
+/** A type that a class stands for under a name: `typename T::name`. */
+function judgeMember({ of, name }: NonNullable<DependentType['member']>, within: FunctionDecl, program: Program, visiting: Set<TemplateParameterDecl>): Judgement {
+  const parameter = of.decl;
+  if (parameter === null || of.text !== parameter.name || visiting.has(parameter)) return OPEN;
+  visiting.add(parameter);
+  const { types, open } = typesOf(parameter, within, program);
+  let made: Judgement = open ? OPEN : NUMBER;
+  for (const seen of types) {
+    const type = memberOf(seen.type, name);
+    made = both(made, type === null ? OPEN : judgeSeen({ type, within: seen.within }, program, visiting));
   }
-  const made = { types, open };
-  parameters.set(parameter, made);
+  visiting.delete(parameter);
   return made;
 }
 
-function deduced(parameter: TemplateParameterDecl, fn: FunctionDecl, site: Site): TemplateArgument | undefined {
-  for (const [i, { type, pack }] of fn.parameters.entries()) {
-    const argument = site.arguments[i];
-    if (argument === undefined || pack) continue;
-    const found = match(type, argument.type, parameter);
-    if (found !== null) return { kind: 'type', type: found };
-  }
-  return undefined;
+function memberOf(type: Type, name: string): Type | null {
+  if (type.kind === 'dependent') return { kind: 'dependent', decl: null, text: `${type.text}::${name}`, member: { of: type, name } };
+  if (type.kind !== 'record') return null;
+  const { decl, templateArguments } = type;
+  const found = decl.specialised === true ? undefined : memberScope(decl)?.types.get(name);
+  const made = found === undefined ? decl.bases.map((base) => (base.kind === 'record' ? memberOf(base, name) : null)).find((one) => one !== null) : typeOfDecl(found);
+  if (made === undefined || made === null) return null;
+  return decl.template === null || templateArguments === undefined ? made : substitute(made, bindings(decl.template, templateArguments));
 }
 
-/** The type that stands for the parameter where the pattern is that of a value; qualifiers below a pointer are kept, since they go into the instance. */
-function match(pattern: Type, actual: Type, parameter: TemplateParameterDecl): Type | null {
-  if (pattern.kind === 'reference') return match(pattern.to, actual.kind === 'reference' ? actual.to : actual, parameter);
-  const value = actual.kind === 'reference' ? actual.to : actual;
-  if (pattern.kind === 'dependent') {
-    if (pattern.decl !== parameter || pattern.text !== parameter.name) return null;
-    return value.kind === 'array' ? { kind: 'pointer', to: value.of } : value;
-  }
-  if (pattern.kind === 'pointer') {
-    if (value.kind === 'pointer') return match(pattern.to, value.to, parameter);
-    return value.kind === 'array' ? match(pattern.to, value.of, parameter) : null;
-  }
-  if (pattern.kind === 'record' && value.kind === 'record' && pattern.decl === value.decl) {
-    for (const [i, inner] of (pattern.templateArguments ?? []).entries()) {
-      const given = value.templateArguments?.[i];
-      const found = inner.kind === 'type' && given?.kind === 'type' ? match(inner.type, given.type, parameter) : null;
-      if (found !== null) return found;
-    }
-  }
-  return null;
+// --------------------------------------------------------------------------------------------------------- instances of one call
+
+/**
+ * Is a callee's instance one with a foreign type among its arguments: given to the template, deduced from an argument, a default, or given to the class of the
+ * object? Types that depend on the caller's own parameters are left to who knows the caller's instance. Once for each call.
+ */
+export function handsForeign(call: CallExpr, program: Program): boolean {
+  const { calls } = tablesOf(program);
+  let known = calls.get(call);
+  if (known === undefined) calls.set(call, known = givesCallee(call, program));
+  return known;
 }
 
-// ------------------------------------------------------------------------------------------------- classes whose operators only compute
-
-/** Do all operators outside of classes that take such an operand only compute? */
-function operatorsCompute(decl: RecordDecl | EnumDecl, program: Program, visiting: Set<object>): boolean {
-  for (const fn of tablesOf(program).operators) {
-    const takes = fn.parameters.some(({ type }) => {
-      const value = type.kind === 'reference' ? type.to : type;
-      return value.kind === 'dependent' || value.kind === 'unknown' || ((value.kind === 'record' || value.kind === 'enum') && value.decl === decl);
-    });
-    if (takes && !onlyComputes(fn, program, visiting)) return false;
-  }
-  return true;
+function givesCallee(call: CallExpr, program: Program): boolean {
+  if (typesIn(call.templateArguments ?? []).some((type) => isForeign(type, program))) return true;
+  const object = objectOf(call);
+  if (object?.kind === 'record' && givesForeign(object, program)) return true;
+  return calleesAt(call, program).some(({ template, parameters }) => template !== null && (
+    template.some((one) => one.default?.kind === 'type' && isForeign(one.default.type, program))
+    || call.arguments.some(({ type }, i) => { const parameter = parameters[i] ?? parameters.at(-1); return parameter !== undefined && hasDependent(parameter.type) && isForeign(type, program); })));
 }
 
-/** Is an object of the record as good as a number: no member of it does more than compute from what it is given? */
-function isComputing(record: RecordDecl, program: Program, visiting: Set<object>): boolean {
-  if (visiting.has(record)) return true;
-  visiting.add(record);
-  if (!operatorsCompute(record, program, visiting)) return false;
-  if (record.vector !== null) return true;
-  if (!record.complete || record.specialised === true) return false;
-  for (const base of record.bases) if (base.kind !== 'record' || !isComputing(base.decl, program, visiting)) return false;
-  for (const { type } of record.fields) {
-    let inner = type;
-    while (inner.kind === 'array') inner = inner.of;
-    if (inner.volatile === true || (inner.kind === 'record' && !isComputing(inner.decl, program, visiting))) return false;
+function hasDependent(type: Type): boolean {
+  switch (type.kind) {
+    case 'dependent': case 'unknown': return true;
+    case 'pointer': case 'reference': return hasDependent(type.to);
+    case 'array': return hasDependent(type.of);
+    case 'record': return typesIn(type.templateArguments ?? []).some(hasDependent);
+    default: return false;
   }
-  for (const method of record.methods) {
-    // A call of the object is a call of the tree, and so is one of a method that has a name.
-    const special = method.name === record.name || method.name.startsWith('~') || (method.name.startsWith('operator') && method.name !== 'operator()');
-    if (special && method.defaulted !== true && !onlyComputes(method, program, visiting)) return false;
-  }
-  return true;
 }
 
-/** Does the function do nothing but compute a value from its parameters, its object and constants? A constructor may set its members. */
-function onlyComputes(fn: FunctionDecl, program: Program, visiting: Set<object>): boolean {
-  if (visiting.has(fn)) return true;
-  visiting.add(fn);
-  if (fn.body === null || fn.virtual === true) return false;
-  const makes = fn.owner !== null && fn.name === fn.owner.name;
-  if (makes && (fn.initialisers ?? []).some((one) => one.arguments.some((argument) => !computes(argument, program, visiting, makes)))) return false;
-  return computes(fn.body, program, visiting, makes);
+function typesIn(args: readonly TemplateArgument[]): readonly Type[] {
+  return args.flatMap((arg) => (arg.kind === 'type' ? [arg.type] : []));
 }
 
-function computes(node: Node, program: Program, visiting: Set<object>, makes: boolean): boolean {
-  if (!isStmt(node) && node.type.volatile === true) return false;
-  switch (node.kind) {
-    case 'assign': case 'update': {
-      const target = rootOf(node.target)?.decl ?? memberOf(node.target);
-      const own = target !== null && ((isAutomatic(target) && target.type.kind !== 'reference' && target.type.kind !== 'pointer') || (makes && isMember(target)));
-      if (!own) return false;
-      break;
-    }
-    case 'call': {
-      const { callee } = node;
-      if (callee.kind === 'builtin') { if (builtin(callee.name)?.pure !== true) return false; break; }
-      if ((callee.kind !== 'function' && callee.kind !== 'method') || callee.candidates.length === 0 || callee.candidates.some((candidate) => !onlyComputes(candidate, program, visiting))) return false;
-      break;
-    }
-    case 'construct': case 'init-list':
-      if (node.type.kind === 'unknown' || node.type.kind === 'dependent' || (node.type.kind === 'record' && !isComputing(node.type.decl, program, visiting))) return false;
-      break;
-    case 'ref': {
-      const { decl } = node;
-      if (decl === null) return false;
-      if (decl.kind === 'variable' && !decl.constexpr && decl.storage !== 'member' && !isAutomatic(decl)) return false;
-      break;
-    }
-    case 'unary': if (node.op === '*' && strip(node.operand).kind !== 'this') return false; break;
-    case 'index': if (strip(node.base).type.kind !== 'array') return false; break;
-    case 'member': if (node.arrow && strip(node.object).kind !== 'this') return false; break;
-    case 'coordinate': case 'asm': case 'opaque': case 'lambda': case 'range-for': case 'goto': case 'macro-statement': return false;
-    default:
+/** Is an object of the type, or one that its template is given, none of a number's kind? */
+export function isForeign(type: Type, program: Program): boolean {
+  if (type.volatile === true) return true;
+  switch (type.kind) {
+    case 'pointer': case 'reference': return isForeign(type.to, program);
+    case 'array': return isForeign(type.of, program);
+    case 'enum': return !operatorsCompute(type.decl, program);
+    case 'record': return !isComputing(type.decl, program) || givesForeign(type, program);
+    default: return false;
   }
-  let fine = true;
-  forEachChild(node, (child) => { fine &&= computes(child, program, visiting, makes); });
-  return fine;
 }
 
-function memberOf(target: Expr): VariableDecl | null {
-  const e = strip(target);
-  if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'variable' && isMember(e.decl)) return e.decl;
-  return e.kind === 'member' && e.arrow && strip(e.object).kind === 'this' ? e.field : null;
+/** Is a class template, or one that the class has for a base, given a foreign type? */
+export function givesForeign(type: RecordType, program: Program): boolean {
+  return typesIn(type.templateArguments ?? []).some((inner) => isForeign(inner, program))
+    || type.decl.bases.some((base) => base.kind === 'record' && givesForeign(base, program));
 }
 
 // ------------------------------------------------------------------------------------------------------------- whole functions

@@ -23,6 +23,8 @@ import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './call-outputs.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY, GRID, isLane, LOCAL, taintOfScope, UNKNOWN, WARP } from './taint.js';
+import { isTemplate } from './template-instances.js';
+import { handsForeign } from './template-types.js';
 import { boundTaint, isConstantObject, loaded } from './uniformity-loads.js';
 import type { Variable } from './facts.js';
 import { convertedTaint } from './uniformity-objects.js';
@@ -136,7 +138,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (shared) parameters.fill(UNKNOWN);
-  return { parameters, self, arrival: state.arrivalAt(call) };
+  return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program) };
 }
 
 /** A reference to an object that a constructor makes of a number or a pointer. */

@@ -11,10 +11,11 @@ import { conversionsOf } from './implicit-calls.js';
 import { hidesValue } from './implicit-code.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
+import { givesForeign } from './template-types.js';
 import { defaultTaint } from './uniformity-calls.js';
 import { taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
-import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, RecordDecl, RecordType, Type } from '../syntax/tree.js';
 
 /** Element of an object of a type made from these arguments. */
 export function constructedTaint(type: Type, args: readonly Expr[], state: Uniformity): number {
@@ -22,8 +23,9 @@ export function constructedTaint(type: Type, args: readonly Expr[], state: Unifo
   for (const argument of args) given |= taintOf(argument, state);
   if (hidesValue(type)) return given | UNKNOWN;
   switch (type.kind) {
-    case 'record': return type.decl.vector !== null ? given : given | recordTaint(type.decl, args, given, state, 0);
+    case 'record': return type.decl.vector !== null ? given : given | recordTaint(type.decl, args, given, isInstance(type, state), state, 0);
     case 'unknown': return given | UNKNOWN;
+    case 'dependent': return state.isForeign(type) ? given | UNKNOWN : given;
     case 'array': return given | constructedTaint(type.of, [], state);
     default: return given;
   }
@@ -39,7 +41,7 @@ export function listTaint(list: Expr & { readonly kind: 'init-list' }, state: Un
 
 /** Element of a value where it becomes one of another type: a parameter, a variable, a result. */
 export function convertedTaint(value: Expr, to: Type, state: Uniformity): number {
-  if (hidesValue(to)) return taintOf(value, state) | UNKNOWN;
+  if (hidesValue(to) || state.isForeign(to)) return taintOf(value, state) | UNKNOWN;
   const type = to.kind === 'reference' ? to.to : to;
   if (type.kind !== 'record' || type.decl.vector !== null) return taintOf(value, state);
   const from = strip(value).type;
@@ -73,28 +75,33 @@ export function conversionTaint(expr: Expr, contents: number, state: Uniformity)
     const bodies = bodiesOf(conversion, state.env.program);
     if (bodies.length === 0) return UNKNOWN;
     for (const body of bodies) {
-      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT });
+      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: isInstance(type, state) });
       taint |= solved === null ? UNKNOWN : solved.returned();
     }
   }
   return taint;
 }
 
-function recordTaint(record: RecordDecl, args: readonly Expr[], given: number, state: Uniformity, depth: number): number {
+/** Is a class template's instance one with a foreign type? */
+function isInstance(type: RecordType, state: Uniformity): boolean {
+  return (state.entry.foreign && type.templateArguments !== undefined) || givesForeign(type, state.env.program);
+}
+
+function recordTaint(record: RecordDecl, args: readonly Expr[], given: number, foreign: boolean, state: Uniformity, depth: number): number {
   if (record.vector !== null) return CONSTANT;
   if (!record.complete || depth > 8) return UNKNOWN;
   let taint = CONSTANT;
   const constructors = constructorsOf(record, args.length);
-  for (const base of record.bases) taint |= base.kind === 'record' ? recordTaint(base.decl, [], given, state, depth + 1) : UNKNOWN;
+  for (const base of record.bases) taint |= base.kind === 'record' ? recordTaint(base.decl, [], given, foreign, state, depth + 1) : UNKNOWN;
   for (const field of record.fields) {
     if (field.storage !== 'member') continue;
     if (field.type.kind === 'reference') return UNKNOWN;
     // With a constructor the defaults of fields are part of what it runs.
     if (constructors.length === 0 && field.init !== null && !isLiteral(field.init)) return UNKNOWN;
     // A field whose own type has a constructor is made by it unless the list says otherwise.
-    if (field.type.kind === 'record') taint |= recordTaint(field.type.decl, [], given, state, depth + 1);
+    if (field.type.kind === 'record') taint |= recordTaint(field.type.decl, [], given, foreign || isInstance(field.type, state), state, depth + 1);
   }
-  for (const constructor of constructors) taint |= constructorTaint(constructor, args, given, state);
+  for (const constructor of constructors) taint |= constructorTaint(constructor, args, given, foreign, state);
   return taint;
 }
 
@@ -104,7 +111,7 @@ function constructorsOf(record: RecordDecl, count: number): readonly FunctionDec
     && method.parameters.slice(count).every((parameter) => parameter.default !== null || parameter.pack));
 }
 
-function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number, state: Uniformity): number {
+function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number, foreign: boolean, state: Uniformity): number {
   // Defaulted: copies, or leaves the fields as they are.
   if (fn.defaulted === true) return CONSTANT;
   const bodies = bodiesOf(fn, state.env.program);
@@ -118,7 +125,7 @@ function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number
       const value = fn.parameters[i]?.default ?? parameter.default;
       return value !== null ? defaultTaint(value) : parameter.pack ? given : UNKNOWN;
     });
-    const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT });
+    const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT, foreign });
     taint |= solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
   }
   return taint;

@@ -14,7 +14,7 @@ import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './unif
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
-import { isDependent, judge } from './template-types.js';
+import { judge } from './template-types.js';
 import { warpRule } from './warp-rules.js';
 import type { Expr, RefExpr } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
@@ -27,7 +27,7 @@ export function taintOf(expr: Expr, state: Uniformity): number {
     default:
   }
   // A class may stand for the type: what it is converted or compared to is its operators' to say.
-  return isDependent(expr.type) && judge(expr.type, state.function, state.env.program).foreign !== null ? taint | UNKNOWN : taint;
+  return state.isForeign(expr.type) ? taint | UNKNOWN : taint;
 }
 
 function contentsOf(expr: Expr, state: Uniformity): number {
@@ -105,7 +105,7 @@ function addressTaint(lvalue: Expr, state: Uniformity): number {
 function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
   // A constant of the record, whatever object it is named through.
   if (expr.kind === 'member' && expr.field !== null && expr.field.storage !== 'member' && isConstantObject(expr.field)) return CONSTANT;
-  return isPartOfHidden(expr) ? partTaint(expr, state) | UNKNOWN : partTaint(expr, state);
+  return isPartOfHidden(expr, state) ? partTaint(expr, state) | UNKNOWN : partTaint(expr, state);
 }
 
 function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
@@ -127,17 +127,27 @@ function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: U
 }
 
 /** Does the way to a part lead through an object whose making puts values into it that are not followed? */
-function isPartOfHidden(expr: Expr): boolean {
+function isPartOfHidden(expr: Expr, state: Uniformity): boolean {
   for (let e = strip(expr); ;) {
     switch (e.kind) {
-      case 'member': e = strip(e.object); break;
+      case 'member': e = strip(e.object); if (isMadeOf(e, state)) return true; break;
       case 'index': e = strip(e.base); break;
       case 'unary': case 'cast': e = strip(e.operand); break;
       default: return false;
     }
     const { type } = e;
-    if (type.kind !== 'int' && type.kind !== 'float' && hidesValue(type.kind === 'pointer' ? type.to : type)) return true;
+    if (type.kind === 'int' || type.kind === 'float') continue;
+    const held = type.kind === 'pointer' ? type.to : type;
+    if (hidesValue(held) || state.isForeign(held)) return true;
   }
+}
+
+/** Is the object with members one that the function makes of a type of its template of which not all instances are known? Its constructor may put anything into it. */
+function isMadeOf(object: Expr, state: Uniformity): boolean {
+  if (object.type.kind !== 'dependent' || object.kind === 'this') return false;
+  const root = rootOf(object);
+  if (root !== null && root.decl.kind === 'parameter') return false;
+  return (root !== null || isValue(object)) && judge(object.type, state.function, state.env.program).open;
 }
 
 /** Subscripts on the way to a part of a variable. */

@@ -28,7 +28,8 @@ import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
 import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
-import type { CallExpr, Expr, FunctionDecl } from '../syntax/tree.js';
+import { isDependent, judge } from './template-types.js';
+import type { CallExpr, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 import type { World } from './world.js';
 
 /** What is known of a call when its callee is solved. */
@@ -39,13 +40,15 @@ export interface Entry {
   readonly self: number;
   /** Who arrives at the call. */
   readonly arrival: number;
+  /** The parameters of its template may stand for classes that do more than compute, or for what is volatile (template-types.ts). */
+  readonly foreign: boolean;
 }
 
-export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT };
+export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT, foreign: false };
 
 /** Is what a callee sees of two calls the same? Of the arrival only the scope matters to its solution. */
 export function sameEntry(a: Entry, b: Entry): boolean {
-  if (a.self !== b.self || (a.arrival & SCOPE_BITS) !== (b.arrival & SCOPE_BITS) || a.parameters.length !== b.parameters.length) return false;
+  if (a.self !== b.self || a.foreign !== b.foreign || (a.arrival & SCOPE_BITS) !== (b.arrival & SCOPE_BITS) || a.parameters.length !== b.parameters.length) return false;
   for (let i = 0; i < a.parameters.length; i++) if (a.parameters[i] !== b.parameters[i]) return false;
   return true;
 }
@@ -164,7 +167,7 @@ export class Uniformity {
   private transfer(value: Value): number {
     switch (value.kind) {
       case 'parameter': return value.decl.index < 0 ? this.ownTaintAtStart() : this.parameter(value.decl.index, value.decl.pack);
-      case 'undefined': return value.decl.type.kind === 'record' || value.decl.type.kind === 'array' ? constructedTaint(value.decl.type, [], this) : CONSTANT;
+      case 'undefined': return value.decl.type.kind === 'record' || value.decl.type.kind === 'array' || value.decl.type.kind === 'dependent' ? constructedTaint(value.decl.type, [], this) : CONSTANT;
       case 'declaration':
         return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : convertedTaint(value.init, value.decl.type, this);
       case 'assignment': {
@@ -251,6 +254,11 @@ export class Uniformity {
   }
 
   // ------------------------------------------------------------------------------------------------------------ queries
+
+  /** May the type of a template parameter, or one made from it, be none of a number's kind in what this solution speaks of? */
+  isForeign(type: Type): boolean {
+    return isDependent(type) && (this.entry.foreign || judge(type, this.function, this.env.program).foreign !== null);
+  }
 
   parameter(index: number, pack: boolean): number {
     const taints = this.entry.parameters;

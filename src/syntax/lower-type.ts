@@ -6,7 +6,7 @@ import { lowerParameters } from './lower-parameters.js';
 import { lowerEnum, lowerRecord } from './lower-record.js';
 import type { TypeDecl } from './scope.js';
 import { memberScope } from './scope.js';
-import type { EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
+import type { DependentType, EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
 import {
   UNKNOWN, bindings, dependentType, enumType, namedType, pointerTo, qualify, recordType, referenceTo, sizedType, stripReference, substitute, unknownType,
   unqualified,
@@ -174,7 +174,8 @@ export type Prefix =
   | { readonly kind: 'namespace'; readonly path: string }
   | { readonly kind: 'record'; readonly record: RecordDecl; readonly type: Type }
   | { readonly kind: 'enum'; readonly decl: EnumDecl }
-  | { readonly kind: 'dependent' }
+  /** Null: a member of a dependent type, which is not known to be a type. */
+  | { readonly kind: 'dependent'; readonly type: DependentType | null }
   | { readonly kind: 'unknown' };
 
 /** A qualified name taken apart: what it is looked up in, and the last name's node. */
@@ -200,7 +201,7 @@ function nextPrefix(ctx: Lowering, prefix: Prefix | null, scope: Cst): Prefix {
     const path = prefix === null ? ctx.unit.lookup.namespacePath(ctx.scope, name) : ctx.unit.lookup.child(prefix.path, name);
     if (path !== null) return { kind: 'namespace', path };
   }
-  if (prefix !== null && prefix.kind !== 'namespace' && prefix.kind !== 'record') return prefix.kind === 'dependent' ? prefix : { kind: 'unknown' };
+  if (prefix !== null && prefix.kind !== 'namespace' && prefix.kind !== 'record') return prefix.kind === 'dependent' ? { kind: 'dependent', type: null } : { kind: 'unknown' };
   let type: Type;
   if (prefix === null) {
     type = scope.type === 'template_type' ? templateType(ctx, scope) : typeByName(ctx, name);
@@ -210,7 +211,7 @@ function nextPrefix(ctx: Lowering, prefix: Prefix | null, scope: Cst): Prefix {
   }
   if (type.kind === 'record') return { kind: 'record', record: type.decl, type };
   if (type.kind === 'enum') return { kind: 'enum', decl: type.decl };
-  if (type.kind === 'dependent') return { kind: 'dependent' };
+  if (type.kind === 'dependent') return { kind: 'dependent', type };
   return { kind: 'unknown' };
 }
 
@@ -240,7 +241,10 @@ function qualifiedType(ctx: Lowering, node: Cst): Type {
     }
     return made;
   }
-  if (prefix.kind === 'dependent') return dependentType(null, ctx.slice(node));
+  if (prefix.kind === 'dependent') {
+    const made: DependentType = { kind: 'dependent', decl: null, text: ctx.slice(node) };
+    return prefix.type === null || last !== nameNode ? made : { ...made, member: { of: prefix.type, name } };
+  }
   // <cstdint> puts its names into `std` as well.
   const standard = scopes.join('::');
   if (standard === 'std' || standard === '' || standard === 'cuda::std') {

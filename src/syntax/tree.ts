@@ -33,7 +33,13 @@ export interface RecordType extends Qualified { readonly kind: 'record'; readonl
 export interface EnumType extends Qualified { readonly kind: 'enum'; readonly decl: EnumDecl }
 export interface FunctionType extends Qualified { readonly kind: 'function'; readonly returns: Type; readonly parameters: readonly Type[] }
 /** A type that depends on a template parameter. */
-export interface DependentType extends Qualified { readonly kind: 'dependent'; readonly decl: TemplateParameterDecl | null; readonly text: string }
+export interface DependentType extends Qualified {
+  readonly kind: 'dependent';
+  readonly decl: TemplateParameterDecl | null;
+  readonly text: string;
+  /** For `typename T::name`: of which type it is a member. */
+  readonly member?: { readonly of: DependentType; readonly name: string };
+}
 /** A name that no visible declaration explains. */
 export interface UnknownType extends Qualified { readonly kind: 'unknown'; readonly text: string }
 
