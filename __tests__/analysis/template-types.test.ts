@@ -95,11 +95,11 @@ struct Given { int v; __device__ Given(int x = threadIdx.x) : v(x) {} };
 struct Field { int v = threadIdx.x; };
 struct Fixed { int v; __device__ Fixed(int x) : v(x) {} };
 struct Names { using type = Lane; using number = int; };
-struct Free { int v; };
 template <class T> struct Box { static __device__ int get(int n) { T t(n); return t.v; } static __device__ bool has(int n) { return T(n) > 3; } };
+template <class T> struct Via { static __device__ int get(int n) { typename T::type t(n); return t.v; } static __device__ bool has(int n) { typename T::number t = n; return t > 3; } };
 `;
-  const known = (parameter: string, text: string, argument: string): boolean => {
-    const { program, unit } = load(`${classes}template <class T> __global__ void k(int *o, int n) { if (${text}) o[0] = 1; ${parameter} }
+  const known = (more: string, text: string, argument: string): boolean => {
+    const { program, unit } = load(`${classes}template <class T> __global__ void k(int *o, int n) { if (${text}) o[0] = 1; ${more} }
 void host(int *o) { k<${argument}><<<1, 64>>>(o, 5); }`);
     const [fn] = unit.kernels;
     const branch = fn?.body?.body.find((stmt) => stmt.kind === 'if');
@@ -108,14 +108,13 @@ void host(int *o) { k<${argument}><<<1, 64>>>(o, 5); }`);
   };
 
   test.each([
-    ['T(n).v > 3', 'Lane'], ['T().v > 3', 'Given'], ['T{}.v > 3', 'Field'], ['Box<T>::get(n) > 3', 'Lane'], ['Box<T>::get(n) > 3', 'Fixed, Lane'], ['typename T::type(n).v > 3', 'Names'],
-  ])('%s with T = %s is not known', (text, argument) => {
+    ['T(n).v > 3', 'Lane'], ['T().v > 3', 'Given'], ['T{}.v > 3', 'Field'], ['Box<T>::get(n) > 3', 'Lane']  ])('%s with T = %s is not known', (text, argument) => {
     const [first = '', second] = argument.split(', ');
     expect(known(second === undefined ? '' : `if (Box<${second}>::get(n)) o[1] = 1;`, text, first)).toBe(false);
   });
 
   test.each([
-    ['T(n) > 3', 'int'], ['T(n).v > 3', 'Fixed'], ['Box<T>::has(n)', 'float'], ['Box<T>::get(n) > 3', 'Fixed'], ['typename T::number(n) > 3', 'Names'],
+    ['T(n) > 3', 'int'], ['T(n).v > 3', 'Fixed'], ['Box<T>::has(n)', 'float'], ['Box<T>::get(n) > 3', 'Fixed'], ['Via<T>::has(n)', 'Names'],
   ])('%s with T = %s is', (text, argument) => { expect(known('', text, argument)).toBe(true); });
 });
 

@@ -98,3 +98,8 @@ export function childOfType(node: Cst, type: string): Cst | null {
   for (const child of node.children) if (child.type === type) return child;
   return null;
 }
+
+/** Did the parser's recovery leave text among the direct parts that it could not read? */
+export function holdsError(node: Cst): boolean {
+  return node.error && node.children.some((child) => child.type === 'ERROR');
+}

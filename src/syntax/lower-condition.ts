@@ -1,5 +1,5 @@
 /** What stands in the parentheses of `if`, `while` and `switch`: an init statement, a declaration or an expression. */
-import { fieldChild, namedChildren, type Cst } from './cst.js';
+import { fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerDeclaration, lowerConditionDeclaration, lowerTypedef, lowerAlias } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
@@ -26,7 +26,7 @@ export function lowerCondition(ctx: Lowering, clause: Cst): Head {
     const { declaration, condition } = lowerConditionDeclaration(ctx, value);
     return { init, declaration, condition, span };
   }
-  return { init, declaration: null, condition: lowerExpression(ctx, value), span };
+  return { init, declaration: null, condition: holdsError(clause) ? ctx.opaque(clause, 'syntax error') : lowerExpression(ctx, value), span };
 }
 
 function lowerInit(ctx: Lowering, node: Cst): Stmt | null {

@@ -1,5 +1,5 @@
 /** Declarations of variables, typedefs, aliases and using-declarations; inside functions also what only looks like one. */
-import { childOfType, fieldChild, fieldChildren, namedChildren, type Cst } from './cst.js';
+import { childOfType, fieldChild, fieldChildren, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
@@ -102,6 +102,8 @@ function declareVariable(
   };
   ctx.declare(decl);
   init(decl);
+  // What the parser's recovery left beside it may be a part of its type or of its value.
+  if (place === 'function' && (holdsError(node) || holdsError(declaratorNode))) decl.opaqueInit = true;
   if (specifiers.auto) decl.type = decl.init === null ? decl.type : deduceAuto(decl.type, decl.init.type);
   if (place === 'namespace') ctx.unit.variables.push(decl);
   return decl;

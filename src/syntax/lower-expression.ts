@@ -3,7 +3,7 @@
  * comparison for template arguments, parses the text again with that place spelled differently of the same length.
  */
 import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE } from './lower-literal.js';
-import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
 import { comesApart, looseMacro } from './loose-macro.js';
 import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
@@ -79,6 +79,8 @@ export function expression(ctx: Lowering, node: Cst): Expr {
 
 function dispatch(ctx: Lowering, node: Cst): Expr {
   if (node.missing) return ctx.opaque(node, 'missing expression');
+  // What the parser's recovery left beside the operands is a part of the expression that nobody reads.
+  if (node.error && holdsError(node)) return ctx.opaque(node, 'syntax error');
   switch (node.type) {
     case 'identifier': case 'type_identifier': case 'field_identifier': case 'namespace_identifier': return lowerIdentifier(ctx, node);
     case 'primitive_type': return lowerIdentifier(ctx, node);

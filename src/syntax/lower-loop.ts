@@ -1,5 +1,5 @@
 /** Loops. */
-import { childOfType, fieldChild, type Cst } from './cst.js';
+import { childOfType, fieldChild, holdsError, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
 import { bindingType, lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
@@ -82,7 +82,7 @@ function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readon
         if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
         const lowered = from.body(node.start + 2);
         const inner = clause.children.find((child) => child.named);
-        const condition = inner === undefined ? ctx.opaque(clause, 'missing condition') : lowerExpression(ctx, inner);
+        const condition = inner === undefined || holdsError(clause) ? ctx.opaque(clause, inner === undefined ? 'missing condition' : 'syntax error') : lowerExpression(ctx, inner);
         return { kind: 'do', span: ctx.span(node), pragmas, headSpan: ctx.span(clause), condition, body: lowered };
       }
     }
@@ -108,7 +108,7 @@ function lowerForHead(ctx: Lowering, node: Cst): ForHead | null {
   const body = fieldChild(node, 'body');
   const open = childOfType(node, '(');
   const close = body === null ? undefined : [...node.children].reverse().find((child) => child.type === ')' && child.end <= body.start);
-  if (open === null || close === undefined || open.missing || close.missing) return null;
+  if (open === null || close === undefined || open.missing || close.missing || holdsError(node)) return null;
   const initNode = fieldChild(node, 'initializer');
   let init: ForStmt['init'];
   const firstSemicolon = node.children.find((child) => child.type === ';');

@@ -1,5 +1,5 @@
 /** Operators: chains of binary operators, assignment, prefix and postfix, subscripts; overloaded ones become calls. */
-import { fieldChild, namedChildren, type Cst } from './cst.js';
+import { fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
 import { comesApart, looseMacro } from './loose-macro.js';
 import { operatorCall } from './lower-overload.js';
@@ -27,7 +27,7 @@ export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr 
     const left = fieldChild(current, 'left');
     const right = fieldChild(current, 'right');
     const operator = left === null || right === null ? undefined : current.children.find((c) => !c.named && c.start >= left.end && c.end <= right.start);
-    if (left === null || right === null || operator === undefined) return ctx.opaque(node, 'binary expression');
+    if (left === null || right === null || operator === undefined || holdsError(current)) return ctx.opaque(node, 'binary expression');
     if (EITHER.has(operator.type)) checkCast(ctx, left);
     links.push({ node: current, operator, right });
     current = left;

@@ -1,5 +1,5 @@
 /** Statements. */
-import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { MAX_DEPTH, type Lowering } from './context.js';
 import { argumentTexts } from './lower-call.js';
 import { lowerCondition, type Head } from './lower-condition.js';
@@ -133,7 +133,7 @@ function lowerExpressionStatement(ctx: Lowering, node: Cst): Stmt {
   const span = ctx.span(node);
   const [inner] = namedChildren(node);
   if (inner === undefined) return { kind: 'empty', span };
-  if (node.error && node.children.some((child) => child.type === 'ERROR')) return ctx.opaqueStmt(node, 'syntax error');
+  if (holdsError(node)) return ctx.opaqueStmt(node, 'syntax error');
   if (inner.type === 'gnu_asm_expression') return lowerAsm(ctx, node, inner);
   const macro = statementMacro(ctx, inner);
   if (macro !== null) return macro;
