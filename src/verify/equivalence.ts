@@ -16,7 +16,7 @@ import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { launchChanges } from './launch-changes.js';
 import { divides, kernelsOf, populationSettings } from './populations.js';
-import { settingsFor, withEmptyGrid, withOneBlock, type Setting } from './settings.js';
+import { settingsFor, withEmptyGrid, withNegatives, withOneBlock, type Setting } from './settings.js';
 import { axesOf, blockShapes, constantShape, sameShape, threads } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
 import { joinTried, type Tried } from './tried.js';
@@ -172,14 +172,16 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   };
   usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches)) };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
-  const usual = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
+  const scalars = parameterLeaves(kernel, instance.environment);
+  const signed = scalars.flatMap(({ name, type }) => (type.k === 'scalar' && SIGNED.has(type.s) && !(options.arguments?.has(name) ?? false) ? [name] : []));
+  const usual = withNegatives(settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) }), signed);
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
   let settings: readonly Setting[] = single;
   if (options.plan !== undefined) {
     const axes = axesOf(kernel);
     const [start, ...others] = withEmptyGrid(single, axes);
     const all = launched === null ? [] : populationSettings({
-      plan: options.plan, usual, launched, scalars: parameterLeaves(kernel, instance.environment), given: options.arguments ?? new Map(), grids: options.grids ?? null, axes, usage,
+      plan: options.plan, usual, launched, scalars, given: options.arguments ?? new Map(), grids: options.grids ?? null, axes, usage,
     });
     settings = [...(start === undefined ? [] : [start]), ...all, ...others];
   }
@@ -187,10 +189,12 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const pairs = options.aliasing === undefined || given ? [] : aliasPairs(kernel, types);
   const verdict = compareOver({ settings, blocks, runBefore, runAfter, tolerance: options.tolerance ?? null, budgetMs, instance: instance.label, kernels: options.plan === undefined ? [] : kernelsOf(options.plan), divided: options.plan !== undefined && divides(options.plan), fixed: options.grids !== undefined || options.sizes !== undefined || (options.arguments?.size ?? 0) > 0, aliases: options.aliasing === 'try' ? pairs : [], apart: options.aliasing === 'assumed-apart' ? pairs : [] });
   if (verdict.status !== 'equal') return verdict;
-  // Of an instance with several threads' numbers in one type the largest grid decides what was seen of its wrapping.
-  const beyond = (usage.narrow ?? []).filter((limit) => (verdict.tried.threads ?? 0) <= limit);
+  // Threads beyond the size mostly do nothing: a wrap was seen only where both were large enough.
+  const beyond = (usage.narrow ?? []).filter((limit) => Math.min(verdict.tried.threads ?? 0, verdict.tried.sizes.greatest) <= limit);
   return beyond.length === 0 ? verdict : { ...verdict, notes: [...verdict.notes, ...beyond.map(untried)] };
 }
+
+const SIGNED: ReadonlySet<string> = new Set(['i8', 'i16', 'i32', 'i64']);
 
 /** Threads of the largest grid that the launches ask for; infinite if one of them does not say, or none is seen. */
 function mostLaunched(launches: readonly Launch[]): number {
@@ -204,7 +208,7 @@ function mostLaunched(launches: readonly Launch[]): number {
 
 /** In words: a wrap that no grid was large enough for. */
 function untried(limit: number): string {
-  return `a value made of a thread's place is kept in a type of ${limit <= 256 ? 8 : 16} bits, and no grid with more than ${limit} threads was tried: --launch can ask for one`;
+  return `a value made of a thread's place is kept in a type of ${limit <= 256 ? 8 : 16} bits, and no grid with more than ${limit} threads was tried on as many elements: --launch and --size can ask for one`;
 }
 
 /** Of the proved shapes those that the launches of the instance have, if they say so. */

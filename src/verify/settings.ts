@@ -94,6 +94,8 @@ export function settingsFor(program: Program, kernel: FunctionDecl, options: Set
   // Two telling sizes, then one a few elements off.
   const pairs = coarse.flatMap((pair, i) => { const extra = i % 2 === 1 ? fine[(i - 1) / 2] : undefined; return extra === undefined ? [pair] : [pair, extra]; });
   pairs.push(...fine.slice(Math.floor(coarse.length / 2)));
+  // A grid that the caller fixed has threads for more elements than the usual sizes.
+  if (options.sizes === undefined) pairs.splice(1, 0, ...coveredBy(options.grids ?? [], blocks.slice(0, 1)));
   if (own !== undefined && options.sizes === undefined) pairs.splice(6, 0, ...aroundConstants(own, usage, y || z), ...(y || z ? [] : [{ block: own, size: TURNS * own[0] + 5, alone: true }]));
   const settings: Setting[] = [];
   const known = new Set<string>();
@@ -135,6 +137,31 @@ export function withOneBlock(settings: readonly Setting[]): Setting[] {
   });
 }
 
+/** Negative values that are tried of a scalar: just below zero, and far enough for a sum with a small index to stay below it. */
+const NEGATIVES = [-3, -1];
+/** Settings with a negative scalar, and behind how many others they come. */
+const MOST_NEGATIVE = 8;
+const BEFORE_NEGATIVES = 5;
+
+/**
+ * Settings in which one of the scalars is a small negative number, the first of them soon. What the usual ones hold is never negative, except over the whole range, where loops
+ * never begin or never end; but `k + offset < n` and a bound of `n - 1` go wrong just below zero. `names`: scalars of signed types.
+ */
+export function withNegatives(settings: readonly Setting[], names: readonly string[]): Setting[] {
+  const bases = settings.filter((setting) => setting.size > 3 && setting.extents === 0 && !setting.wide && !setting.special && setting.values === undefined);
+  const made = NEGATIVES.flatMap((value) => names.flatMap((name, i): Setting[] => {
+    const base = bases[i % Math.max(1, Math.min(3, bases.length))];
+    return base === undefined ? [] : [{ ...base, values: { [name]: value } }];
+  })).slice(0, MOST_NEGATIVE);
+  // One after every second one, so that a short budget sees both kinds.
+  const out = settings.slice(0, BEFORE_NEGATIVES);
+  for (const [i, setting] of settings.slice(BEFORE_NEGATIVES).entries()) {
+    const next = i % 2 === 0 ? made[i / 2] : undefined;
+    out.push(...next === undefined ? [] : [next], setting);
+  }
+  return [...out, ...made.slice(Math.ceil(Math.max(0, settings.length - BEFORE_NEGATIVES) / 2))];
+}
+
 /** Launches of no blocks, as a host makes them of no elements; a plan must run nothing either. After the first setting, so that the budget does not end before. */
 export function withEmptyGrid(settings: readonly Setting[], axes: { readonly y: boolean; readonly z: boolean }): Setting[] {
   const [first, ...others] = settings;
@@ -149,19 +176,32 @@ export function withEmptyGrid(settings: readonly Setting[], axes: { readonly y: 
 /** Sizes just beyond constants of the code, with grids that reach them. */
 function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[] {
   if (usage === null) return [];
-  // More threads than a narrow type has numbers for: with few elements, so that the run stays short, and with one an own element.
+  // More threads than a narrow type has numbers for: with few elements, with one an own element, and each with its own (a guard
+  // lets the others do nothing).
   const out = (usage.narrow ?? []).flatMap((limit): Pair[] => {
     const blocks = Math.ceil((limit + 64) / threads(own));
-    return blocks <= 1 ? [] : [{ block: own, size: 40, blocks }, { block: own, size: own[0] + 9, blocks }, ...(limit > LARGEST_CONSTANT ? [] : [{ block: own, size: limit + 70, blocks }])];
+    return blocks <= 1 ? [] : [{ block: own, size: 40, blocks }, { block: own, size: own[0] + 9, blocks }, { block: own, size: limit + 70, blocks: Math.ceil((limit + 70) / threads(own)) }];
   });
-  const blocks = usage.places.find((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64);
-  if (blocks !== undefined) out.push({ block: own, size: own[0] * 2, blocks: blocks.value + 2 });
+  const counts = [...new Set(usage.places.filter((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64).map((p) => p.value + 2))].slice(0, MOST_CONSTANTS);
+  // The block of that number has elements of its own only if there are so many.
+  for (const blocks of counts) out.push({ block: own, size: own[0] * blocks - 3, blocks }, { block: own, size: own[0] * 2, blocks });
   if (plane) return out;
   const indices = usage.places.filter((p) => p.of === 'index').map((p) => p.value);
   const constants = [...new Set([...indices, ...usage.integers])].filter((c) => c > 33 && c <= LARGEST_CONSTANT).slice(0, MOST_CONSTANTS);
   for (const c of constants) for (const size of [c + 1 + (c % 3), c]) out.push({ block: own, size, blocks: Math.min(64, Math.ceil((c + 4) / own[0])) });
   return out;
 }
+
+/** Sizes for which a grid just has the threads, and has some too many. */
+function coveredBy(grids: readonly Shape[], blocks: readonly Shape[]): Pair[] {
+  return grids.flatMap((grid) => blocks.flatMap((block) => {
+    const along = grid[0] * block[0];
+    return along === 0 || along > LARGEST_COVERED ? [] : [{ block, size: along }, { block, size: Math.max(0, along - 5) }];
+  }));
+}
+
+/** Threads along x, beyond which runs take too long. */
+const LARGEST_COVERED = 131_072;
 
 /** What a visible launch with that block shape gives. */
 function sharedBytesOf(launches: readonly Launch[], block: Shape): number | null {
