@@ -62,6 +62,23 @@ describe('estimates agree with what was measured', () => {
     expect(estimate?.breakEven).toMatch(/of the warps/);
   });
 
+  test('a nest that only moves values waits for memory', () => {
+    const copying = (value: string): string => row('4').replace('sum += tap[k + 4] * in[j];', `out[j] = ${value};`).replace('out[i] = sum', 'out[i] = 0.f');
+    for (const value of ['in[j]', '0.f', '(float)in[j]', '-1.f']) expect(only(copying(value)).reason).toMatch(/moves values/);
+    for (const value of ['in[j] + 1.f', 'fabsf(in[j])', 'in[j] * tap[0]']) expect(only(copying(value)).reason ?? '').not.toMatch(/moves values/);
+  });
+
+  test('a nest counts by its part of the kernel', () => {
+    const beside = (work: string): string => row('4').replace('    float sum = 0.f;', `    float sum = 0.f;\n    ${work}`);
+    const alone = only(row('4')).estimate?.speedup ?? 0;
+    const half = only(beside('for (int s = 0; s < 64; ++s) sum = sum * 0.5f + s;')).estimate?.speedup ?? 0;
+    const hidden = only(beside('for (int s = 0; s < 4096; ++s) sum = sum * 0.5f + s;'));
+    expect(half).toBeLessThan(alone);
+    expect(half).toBeGreaterThan(1);
+    expect(hidden.status).toBe('skipped');
+    expect(hidden.reason).toMatch(/of what the kernel issues and moves/);
+  });
+
   const branch = `__global__ void k(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = i < n ? x[i] : 0.f;

@@ -51,6 +51,56 @@ ${RUN}`;
   });
 });
 
+describe('what nobody says', () => {
+  const kernel = (operations: number, said = ''): string => `__global__ void k(const float *__restrict__ x, const int *__restrict__ tag, float *__restrict__ y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ${said}
+    if (i < n && tag[i] > 3) {
+        float v = x[i];
+        for (int t = 0; t < ${operations}; ++t)
+            v = v * 0.9375f + sqrtf(v * v + 0.25f) * 0.0625f;
+        y[i] = v;
+    }
+}
+${RUN}`;
+
+  test('a small gain at a share that is only assumed is none', () => {
+    const small = [16, 17, 18, 19, 20].map((operations) => estimateOf(compact as Transform, kernel(operations))).find(({ speedup }) => speedup >= 1.06 && speedup < 1.14);
+    expect(small?.pays).toBe(false);
+    expect(small?.reason).toMatch(/say how many there are, by .. divmod: p= at the branch or --assume p@5=/);
+    expect(estimateOf(compact as Transform, kernel(128)).pays).toBe(true);
+  });
+
+  test('the same gain at a share that is said is one', () => {
+    const said = [16, 17, 18, 19, 20].map((operations) => estimateOf(compact as Transform, kernel(operations, '// divmod: p=0.5'))).find(({ speedup }) => speedup >= 1.06 && speedup < 1.14);
+    expect(said?.pays).toBe(true);
+  });
+
+  // A probe of a table in global memory waits for memory, whoever asks for it.
+  const probing = (space: string): string => `__device__ int probe(const int *__restrict__ keys, int key, int size)
+{
+    int at = key % size;
+    while (keys[at] != key && keys[at] != -1)
+        at = (at * 5 + 1) % size;
+    return at;
+}
+__global__ void k(const float *__restrict__ x, const int *__restrict__ tag, float *__restrict__ y, int n)
+{
+    ${space}
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && tag[i] > 3) // divmod: p=0.5
+        y[i] = probe(keys, tag[i], n);
+}
+${RUN}`;
+
+  test('memory that a called function moves is counted', () => {
+    const shared = estimateOf(compact as Transform, probing('__shared__ int keys[512]; keys[threadIdx.x] = tag[threadIdx.x]; keys[threadIdx.x + 256] = -1; __syncthreads();'));
+    const global = estimateOf(compact as Transform, probing('const int *keys = tag;'));
+    expect(global.speedup).toBeLessThan(shared.speedup - 0.1);
+  });
+});
+
 describe('compact:loop, measured on one H200', () => {
   const kernel = (operations: number, share: number): string => `__global__ void k(const float *__restrict__ x, float *__restrict__ y, int n, int m)
 {

@@ -28,6 +28,8 @@ const CARRIED = 2;
 const RETURNED = 8;
 /** Share of active lanes where nothing is said. */
 const USUAL = 0.5;
+/** Speed-up that it must promise then: more lanes, or lanes that are active together, take 5 to 20 percent. */
+const WORTH_UNSAID = 1.15;
 
 /** What a round issues and waits for, in slots of a warp. */
 interface Terms {
@@ -63,7 +65,8 @@ export function estimateBlock(context: TransformContext, plan: BlockPlan): Estim
   const gain: Gain = (p, length) => before(terms, p, length) / after(terms, p, length);
   const speedup = gain(share, heavy);
   const one = threads <= 32;
-  const pays = speedup >= WORTH && !one;
+  const worth = origin === 'assumed' ? WORTH_UNSAID : WORTH;
+  const pays = speedup >= worth && !one;
   const enough = lengthFor(gain, share);
   const sorted = 'data that is sorted, or active in whole warps, loses (0.8 to 0.99 measured), which the text does not tell';
   const active = `${percentOf(share)} of the lanes active (${origin})`;
@@ -71,6 +74,8 @@ export function estimateBlock(context: TransformContext, plan: BlockPlan): Estim
     ? 'a block is one warp: there is no other warp whose items could fill it'
     : pays
       ? `with ${active} a warp runs ${Math.round(heavy)} instructions for few lanes; ${sorted}`
+      : speedup >= WORTH
+        ? `with ${active} it gains ${((speedup - 1) * 100).toFixed(0)}%, which another share, or lanes that are active together, may undo: say how many there are, by // divmod: p= at the branch or --assume p@${context.unit.source.line(region.stmt.span.start)}=`
       : `the heavy part is about ${Math.round(heavy)} instructions, and numbering the active threads costs about ${terms.pass}: with ${active} it would have to be ${enough === null ? 'longer than any' : `${enough} or more`}`;
   return {
     speedup: round(speedup), low: round(Math.min(0.8, speedup)), high: round(Math.max(gain(0.1, heavy), speedup)),

@@ -6,11 +6,12 @@
  *     x[(k * n) + i]    dense, in every iteration of the loop over k      x[i + k]          dense, once: a window that the next threads share
  *     x[i % n]          dense                                             x[0], x[k]        nothing: a warp shares it
  *
- * Not handled: sharing by the caches over longer ways, strides between one element and a sector are rounded to bytes, calls count one dense element an access.
+ * Not handled: sharing by the caches over longer ways, strides between one element and a sector are rounded to bytes, calls whose
+ * function is not known count one dense element an access.
  */
 import { isStmt, strip, walk, type Node } from '../../src/analysis/children.js';
 import { atLeast, type Atom, type FunctionFacts, type Loop, type MemoryAccess, type Monomial } from '../../src/analysis/facts.js';
-import type { Decl, Expr, Stmt, Type } from '../../src/syntax/tree.js';
+import type { CallExpr, Decl, Expr, Stmt, Type } from '../../src/syntax/tree.js';
 import { SECTOR } from './machine.js';
 
 export interface Traffic {
@@ -31,13 +32,27 @@ export function movedBytes({ dense, scattered }: Traffic, share = 1): number {
 }
 
 /** What the nodes move; `without` are parts of them that are left out. */
-export function trafficOf(facts: FunctionFacts, roots: readonly (Stmt | Expr)[], without: readonly Node[] = []): Traffic {
+export function trafficOf(facts: FunctionFacts, roots: readonly (Stmt | Expr)[], without: readonly Node[] = [], depth = 0): Traffic {
   const seen = new Set<string>();
   let dense = 0;
   let scattered = 0;
+  const followed = new Set<CallExpr>();
+  for (const { call, callees } of facts.calls) {
+    const [callee] = callees;
+    if (callee?.body == null || callees.length !== 1 || depth >= MOST_CALLS || without.some((part) => holds(part, call))) continue;
+    const root = roots.find((one) => holds(one, call));
+    // Whatever a pointer leads to is global memory in the callee's own words: one that may lead to another space is counted in the caller's.
+    if (root === undefined || facts.effects(call).accesses.some((access) => access.through !== null && isNear(access))) continue;
+    const inside = trafficOf(facts.callee(call, callee), [callee.body], [], depth + 1);
+    const times = facts.loops(call).filter((loop) => holds(root, loop)).reduce((product, loop) => product * Math.max(1, facts.trips(loop).count), 1);
+    followed.add(call);
+    dense += inside.dense * times;
+    scattered += inside.scattered * times;
+  }
   for (const root of roots) {
     for (const access of facts.effects(root).accesses) {
-      if (access.space === 'shared' || access.space === 'local' || access.space === 'constant') continue;
+      if (isNear(access)) continue;
+      if (access.through !== null && followed.has(access.through)) continue;
       if (without.some((part) => part.span.start <= access.node.span.start && access.node.span.end <= part.span.end && access.through === null)) continue;
       const way = access.through === null ? wayOf(facts, access, root) : { kind: 'dense' as const, bytes: sizeOf(access.node.type), times: 1, key: null };
       if (way === null) continue;
@@ -50,6 +65,18 @@ export function trafficOf(facts: FunctionFacts, roots: readonly (Stmt | Expr)[],
     }
   }
   return { dense, scattered };
+}
+
+/** Calls within calls that are followed. */
+const MOST_CALLS = 3;
+
+/** Not moved by memory. */
+function isNear({ space }: MemoryAccess): boolean {
+  return space === 'shared' || space === 'local' || space === 'constant';
+}
+
+function holds(outer: Node, inner: Node): boolean {
+  return outer.span.start <= inner.span.start && inner.span.end <= outer.span.end;
 }
 
 interface Way { readonly kind: 'dense' | 'scattered'; readonly bytes: number; readonly times: number; readonly key: string | null }
@@ -75,13 +102,13 @@ function wayOf(facts: FunctionFacts, access: MemoryAccess, root: Node): Way | nu
 function strideOf(facts: FunctionFacts, terms: readonly Monomial[], depth = 0): number | null {
   let stride = 0n;
   for (const { coefficient, atoms } of terms) {
-    if (atoms.every((atom) => atLeast(atom.scope, 'warp'))) continue;
+    // A row of the block is a warp or more: its other sides differ between warps.
+    if (atoms.every((atom) => atLeast(atom.scope, 'warp') || isOtherSide(atom))) continue;
     const [atom] = atoms;
     if (atom === undefined || atoms.length > 1) return null;
     const expr = strip(atom.expr);
     if (expr.kind === 'coordinate') {
-      // A row of the block is a warp or more: other sides differ between warps.
-      if (expr.axis === 'x') stride += coefficient;
+      stride += coefficient;
       continue;
     }
     // A remainder or quotient by what the warp shares moves with what is divided, but for where it wraps.
@@ -92,6 +119,11 @@ function strideOf(facts: FunctionFacts, terms: readonly Monomial[], depth = 0): 
     stride += coefficient * BigInt(Math.round(moved));
   }
   return Number(stride < 0n ? -stride : stride);
+}
+
+function isOtherSide({ expr }: Atom): boolean {
+  const side = strip(expr);
+  return side.kind === 'coordinate' && side.base === 'threadIdx' && side.axis !== 'x';
 }
 
 /** How often the access comes to other bytes in one run of the root. */
@@ -121,7 +153,7 @@ function movesOn(facts: FunctionFacts, loop: Loop, terms: readonly Monomial[]): 
 }
 
 function coordinatesOf(term: Monomial): readonly Atom[] {
-  return term.atoms.filter((atom) => { const expr = strip(atom.expr); return expr.kind === 'coordinate' && expr.base === 'threadIdx' && expr.axis !== 'x'; });
+  return term.atoms.filter(isOtherSide);
 }
 
 /** What a term multiplies one of its atoms with. */
