@@ -107,13 +107,13 @@ function verdict(before: string, after: string): string {
 
 describe.each([{ name: 'early return and result', before: BEFORE, faults: ON_THE_WAY }, { name: 'rounds of a loop', before: ROUNDS, faults: IN_ROUNDS }])('$name', ({ before, faults }) => {
   test('what the transform writes is equal', () => {
-    const { text, rounds } = applyAll(compact, before);
+    const { text, rounds } = applyAll(compact, before, { evenIfItLoses: true });
     expect(rounds).toBe(1);
     expect(verdict(before, text)).toBe('equal');
   }, 60_000);
 
   test.each(faults)('%s', (_name, from, to) => {
-    const { text } = applyAll(compact, before);
+    const { text } = applyAll(compact, before, { evenIfItLoses: true });
     expect(text).toContain(from);
     expect(verdict(before, text.replace(from, () => to))).toBe('different');
   }, 60_000);
@@ -127,7 +127,7 @@ describe('a kernel whose launches are not all understood', () => {
 
   test.each(ELSEWHERE)('%s', (other) => {
     const before = ROUNDS + other;
-    const { text } = applyAll(compact, before);
+    const { text } = applyAll(compact, before, { evenIfItLoses: true });
     const threads = /queue_sum\[(\d+)\]/.exec(text)?.[1];
     expect(threads).toBe('1024');
     expect(compare(before, text)).toBe('equal');
