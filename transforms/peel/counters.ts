@@ -8,7 +8,7 @@
 import type { Node } from '../../src/analysis/children.js';
 import type { Definition, FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
 import { maximum, type IntegerType } from '../../src/cuda/integers.js';
-import type { Expr } from '../../src/syntax/tree.js';
+import type { Expr, Stmt } from '../../src/syntax/tree.js';
 import { commaList, mentions, variableOf } from '../lib/loops.js';
 import { isPlainNumber } from '../lib/guards/differences.js';
 import { passingOf } from '../lib/guards/ends.js';
@@ -33,7 +33,7 @@ export interface Counter {
   readonly assumed: boolean;
   /** Where the loop changes it. */
   readonly updates: readonly Expr[];
-  /** Its value on entry, if the head of a `for` gives it. */
+  /** Its value on entry, if the head of a `for` gives it, or a statement in front of the loop. */
   readonly start: Expr | null;
   /** What its direction and its sign rest on of constants that other builds may give other values. */
   readonly stated: readonly string[];
@@ -70,7 +70,7 @@ function counterOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable)
   if (type === null || type.bits < 32 || !isThreadsOwn(variable) || facts.addressTaken(variable)) return null;
   // A variable of the body is made anew in every iteration, and the head cannot name it.
   if (loop.body.span.start <= variable.span.start && variable.span.end <= loop.body.span.end) return null;
-  const head = headOf(loop, variable);
+  const head = headOf(facts, loop, variable);
   const updates: Expr[] = [];
   let direction: 1 | -1 | 0 | null = null;
   const granted: Granted = { used: false, stated: new Set() };
@@ -106,8 +106,8 @@ function scalesBy(value: Expr): boolean {
 
 interface Head { readonly value: Expr | null; readonly node: Expr | null }
 
-function headOf(loop: PeelableLoop, variable: Variable): Head {
-  if (loop.kind !== 'for') return { value: null, node: null };
+function headOf(facts: FunctionFacts, loop: PeelableLoop, variable: Variable): Head {
+  if (loop.kind !== 'for') return { value: setInFront(facts, loop, variable), node: null };
   if (loop.init.kind === 'declare') {
     const own = loop.init.variables.find((other) => other === variable);
     return { value: own?.init ?? null, node: null };
@@ -117,7 +117,34 @@ function headOf(loop: PeelableLoop, variable: Variable): Head {
       if (part.kind === 'assign' && part.op === null && variableOf(part.target) === variable) return { value: part.value, node: part };
     }
   }
-  return { value: null, node: null };
+  return { value: setInFront(facts, loop, variable), node: null };
+}
+
+/** What the last statement in front of the loop that touches the variable sets it to, where nothing that this names changes up to the loop; null if there is no such statement. */
+function setInFront(facts: FunctionFacts, loop: PeelableLoop, variable: Variable): Expr | null {
+  const parent = facts.parent(loop);
+  if (parent === null || parent.kind !== 'compound') return null;
+  const changed = new Set<Variable>();
+  for (let at = parent.body.indexOf(loop) - 1; at >= 0; at--) {
+    const statement = parent.body[at];
+    if (statement === undefined || statement.kind === 'label' || statement.kind === 'opaque' || statement.kind === 'preprocessor') return null;
+    const set = valueSet(statement, variable);
+    if (set !== null) return [...changed].some((other) => mentions(set, other)) ? null : set;
+    for (const assigned of facts.effects(statement).assigns) changed.add(assigned);
+    if (changed.has(variable) || (statement.kind === 'declare' && statement.variables.some((other) => other === variable))) return null;
+  }
+  return null;
+}
+
+/** `v = x;`, or `T v = x;` where nothing else is declared; null for all else. */
+function valueSet(statement: Stmt, variable: Variable): Expr | null {
+  if (statement.kind === 'declare') {
+    const [only, more] = statement.variables;
+    return only === variable && more === undefined && only.kind === 'variable' && !only.opaqueInit && only.storage === 'automatic' ? only.init : null;
+  }
+  if (statement.kind !== 'expression') return null;
+  const { expression } = statement;
+  return expression.kind === 'assign' && expression.op === null && variableOf(expression.target) === variable && !mentions(expression.value, variable) ? expression.value : null;
 }
 
 /** What the answers rest on. */

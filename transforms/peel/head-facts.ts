@@ -13,15 +13,21 @@ export function symbolOf(reader: Reader, counter: Counter): Sym | null {
   return symbolsOf(reading.poly).find((sym) => sym.key === variableKey(counter.variable)) ?? null;
 }
 
-/** The counter never lies before its start: below zero, if its head gives one that can be read. */
-export function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
-  if (!counter.monotone || counter.start === null) return [];
-  const start = reader.read(counter.start);
+/** The counter's value on entry; null if it is not known, or not surely the number that is meant. */
+export function entryValue(reader: Reader, counter: Counter): Poly | null {
   const type = integerType(counter.variable.type);
-  if (start === null || type === null) return [];
+  const start = counter.start === null ? null : reader.read(counter.start);
+  if (start === null || type === null || counter.start === null) return null;
   const value = reader.convert(start, type, counter.start);
-  if (value === null || !value.exact || value.assumed || (value.needs ?? []).length > 0) return [];
+  return value === null || !value.exact || value.assumed || (value.needs ?? []).length > 0 ? null : value.poly;
+}
+
+/** The counter never lies before its start: below zero, if that is known. */
+export function entryFacts(reader: Reader, counter: Counter): readonly Poly[] {
+  const type = integerType(counter.variable.type);
+  const value = counter.monotone ? entryValue(reader, counter) : null;
+  if (value === null || type === null) return [];
   const own = reader.readVariable(counter.variable, type).poly;
-  const behind = counter.direction === 1 ? subtract(value.poly, own) : subtract(own, value.poly);
+  const behind = counter.direction === 1 ? subtract(value, own) : subtract(own, value);
   return [subtract(behind, constant(1n))];
 }

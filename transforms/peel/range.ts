@@ -13,6 +13,7 @@ import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims }
 import { seesHeadValue, type Counter } from './counters.js';
 import { entryFacts, symbolOf } from './head-facts.js';
 import { breaksAtOnce, diesWithLoop, doesNothing, isReached } from './run-body.js';
+import { shortened } from './once.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
 import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
@@ -37,6 +38,8 @@ export interface Run {
   readonly decisions: Decisions;
   /** It has one iteration at most: the counter steps over one value. */
   readonly once?: true;
+  /** Written as an `if`: one iteration at most, which no jump of the loop leaves. `certain`: its own test holds there. */
+  readonly single?: { readonly certain: boolean };
 }
 
 export interface RangePlan {
@@ -394,8 +397,9 @@ function cutOf({ context, loop, counter }: Setting, choices: readonly Choice[]):
   return null;
 }
 
-function planOf(setting: Setting, all: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan | PeelProblem {
+function planOf(setting: Setting, given: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan | PeelProblem {
   const { context, loop, counter, sym, nonNegative } = setting;
+  const all = shortened(setting, given);
   // A last run that would do nothing is not written if nobody looks at the counter any more.
   const last = all.at(-1);
   const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, null) && diesWithLoop(context, loop);

@@ -19,18 +19,18 @@ import { add, constant, constantValue, equal, namesOf, symbol, symbolsOf } from 
 import { integerType } from '../lib/guards/reading.js';
 import { simplify } from '../lib/guards/simplify.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
-import { declarationText } from '../lib/guards/interior-text.js';
+import { declarationText, isFixed } from '../lib/guards/interior-text.js';
 import { interiorTexts, isShadowed, readsOf, writeTwoVersions, type VersionTexts } from '../lib/guards/two-versions.js';
 import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
 import { BINDING, bindingOf, operandText } from '../lib/operands.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
 import { scopeAt } from '../lib/scopes.js';
-import { commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { blockText, commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { FoldPlan } from './fold.js';
 import type { RangePlan, Run, RunTest } from './range.js';
-import { doesNothing } from './run-body.js';
+import { diesWithLoop, doesNothing } from './run-body.js';
 import type { VersionPlan } from './version.js';
 
 export type PeelPlan = FoldPlan | RangePlan | VersionPlan;
@@ -44,6 +44,9 @@ export interface RunTexts {
   readonly tests: readonly (string | null)[];
   readonly names: readonly string[];
 }
+
+/** Characters of a constant bound that needs no name. */
+const SHORT_BOUND = 24;
 
 /** Names, constants and tests of the runs; null if a bound has no C++ type that holds it. */
 export function runTexts(context: TransformContext, plan: RangePlan): RunTexts | null {
@@ -62,7 +65,7 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
   const bases = shareBases(plan.runs.flatMap((run) => run.test?.changes.map((change) => change.level) ?? []), name, (word, axis) => joinedName(context, word, axis));
   declarations.push(...bases.declarations);
   for (const run of plan.runs) {
-    if (run.test === null) { tests.push(null); continue; }
+    if (run.test === null || run.single?.certain === true) { tests.push(null); continue; }
     const { test } = run;
     const same = written.find((other) => sameBound(other.test, test));
     if (same !== undefined) { tests.push(`${plan.sym.text} ${test.side} ${same.text}`); continue; }
@@ -73,7 +76,8 @@ export function runTexts(context: TransformContext, plan: RangePlan): RunTexts |
     const bound = boundOf(test.changes.map((change) => ({ ...change, level: bases.replace(change.level) })), test.nearest, name, plan.nonNegative, declared);
     if (bound === null || !comparable(plan, run, bound.value)) return null;
     const value = leansOnZero ? bound.value : plain(plan, bound.value);
-    const inline = value.kind === 'number' || value.kind === 'symbol';
+    // What the compiler knows is read best where it is tested.
+    const inline = value.kind === 'number' || value.kind === 'symbol' || (isFixed(value) && printOperand(value, shadowed).length <= SHORT_BOUND);
     declarations.push(...bound.declarations);
     declared.push(...bound.declarations);
     let text = printOperand(value, shadowed);
@@ -200,7 +204,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const place = placeOf(context, loop, braces);
   const shift: Shift = { from: indentAt(source, loop.span.start), to: place.indent };
   const declarations = texts.declarations.map((declaration) => declarationText(declaration, { indent: place.indent, unit, shadowed: texts.shadowed }));
-  const copy = (run: Run, i: number): string => stepOver(context, plan, run, tests[i] ?? null) ?? copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
+  const copy = (run: Run, i: number): string => stepOver(context, plan, run, tests[i] ?? null) ?? singleText(context, plan, run, tests[i] ?? null, shift) ?? copyText(source, region, shift, [...(heads[i] ?? []), ...simplify(context.facts, loop.body, run.decisions, shift)]);
   // A pragma at the edge of the page stays there.
   const atEdge = startsLine(source, region.start) && indentAt(source, region.start) === '';
   const indentOf = (piece: string): string => (atEdge && piece.startsWith('#') ? '' : place.indent);
@@ -215,7 +219,10 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const before = [...lost, ...moved, ...declarations, ...copies.slice(0, stays)];
   const after = copies.slice(stays + 1);
   const kept = runs[stays];
-  const edits: Edit[] = [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));
+  const lineStart = startsLine(source, region.start) ? lineStartOf(source, region.start) : null;
+  const edits: Edit[] = kept?.single !== undefined
+    ? [{ file, span: { start: lineStart ?? region.start, end: region.end }, text: `${lineStart === null ? '' : place.indent}${copies[stays] ?? ''}` }]
+    : [...(heads[stays] ?? []), ...(kept === undefined ? [] : simplify(context.facts, loop.body, kept.decisions))].map(({ span, text }) => ({ file, span, text }));
   if (before.length > 0) {
     // Whole lines in front of the loop's first line, which may be a pragma at the edge of the page.
     const lines = startsLine(source, region.start);
@@ -233,11 +240,41 @@ export function stepsOver(context: TransformContext, plan: RangePlan, run: Run):
 
 function stepOver(context: TransformContext, plan: RangePlan, run: Run, test: string | null): string | null {
   const { loop } = plan;
-  if (run.once !== true || run.test === null || test === null || loop.kind !== 'for' || loop.step === null || loop.condition === null) return null;
+  if (run.once !== true || run.test === null || test === null || loop.kind !== 'for' || loop.step === null) return null;
   if (plan.runs[0] === run || !doesNothing(context, loop, run.decisions, null)) return null;
+  return `if (${singleTest(context, plan, run, test)}) ${joinLines(textOf(context.unit.source, loop.step.span))};`;
+}
+
+function singleTest(context: TransformContext, { loop }: RangePlan, run: Run, test: string | null): string {
   const { source } = context.unit;
-  const whole = !run.keepsLoopTest || alwaysHolds(context, loop.condition) ? test : `${operandText(source, loop.condition, BINDING.and)} && ${test}`;
-  return `if (${whole}) ${joinLines(textOf(source, loop.step.span))};`;
+  const own = loop.condition === null || alwaysHolds(context, loop.condition) ? null : loop.condition;
+  if (own === null) return test ?? 'true';
+  if (test === null) return joinLines(textOf(source, own.span));
+  return run.keepsLoopTest ? `${operandText(source, own, BINDING.and)} && ${test}` : test;
+}
+
+/** The one iteration of a run in an `if`, the step of the loop behind its body; null if the run may have more. */
+function singleText(context: TransformContext, plan: RangePlan, run: Run, test: string | null, shift: Shift): string | null {
+  if (run.single === undefined) return null;
+  const { loop } = plan;
+  const { source } = context.unit;
+  const style = styleOf(source, context.facts.function);
+  const head = `if${style.keywordSpace}(${singleTest(context, plan, run, test)})`;
+  // Nobody asks for the counter behind the last run.
+  const last = plan.runs.at(-1) === run && diesWithLoop(context, loop);
+  const step = loop.kind === 'for' && loop.step !== null && !last ? `${joinLines(textOf(source, loop.step.span))};` : null;
+  const init = loop.kind === 'for' && plan.runs[0] === run && loop.init.kind === 'expression' ? `${joinLines(textOf(source, loop.init.expression.span))};\n${shift.to}` : '';
+  const inner = shift.to + style.unit;
+  const { body } = loop;
+  if (body.kind === 'compound') {
+    const text = copyText(source, { start: loop.headSpan.end, end: body.span.end }, shift, simplify(context.facts, body, run.decisions, shift));
+    if (step === null) return `${init}${head}${text}`;
+    const open = text.slice(0, -1).trimEnd();
+    return `${init}${head}${text.includes('\n') ? `${open}\n${inner}${step}\n${shift.to}}` : `${open} ${step} }`}`;
+  }
+  const own: Shift = { from: indentAt(source, body.span.start), to: inner };
+  const text = copyText(source, extentOf(source, body), own, simplify(context.facts, body, run.decisions, own));
+  return `${init}${blockText(style, shift.to, head, `${inner}${text}${step === null ? '' : `\n${inner}${step}`}`)}`;
 }
 
 /** What changes in the head of the loop for one of the runs. */

@@ -37,7 +37,7 @@ export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly P
   const result: PeelableLoop[] = [];
   for (const step of [-1, 1]) {
     let at = index + step;
-    // Constants that a bound needs may stand between the runs, and a step over one iteration.
+    // Constants that a bound needs may stand between the runs, and single iterations.
     while (isBetween(facts, loop, parent.body[at])) at += step;
     const other = parent.body[at];
     if (other === undefined) continue;
@@ -49,9 +49,9 @@ export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly P
 function isBetween(facts: FunctionFacts, loop: PeelableLoop, stmt: Stmt | undefined): boolean {
   if (stmt === undefined) return false;
   if (stmt.kind === 'declare') return true;
-  if (stmt.kind !== 'if' || stmt.else !== null || stmt.then.kind !== 'expression' || loop.kind !== 'for' || loop.step === null) return false;
-  const { source } = facts.unit;
-  return codeOf(source, stmt.then.expression.span) === codeOf(source, loop.step.span);
+  if (stmt.kind !== 'if' || stmt.else !== null) return false;
+  const last = stmt.then.kind === 'compound' ? stmt.then.body.at(-1) : stmt.then;
+  return last !== undefined && last.kind === 'expression' && codeOf(facts.unit.source, last.expression.span) === movingCode(facts, loop);
 }
 
 /**
@@ -85,6 +85,13 @@ function stepCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
   const last = loop.body.kind === 'compound' ? loop.body.body.at(-1) : loop.body;
   if (last !== undefined && (last.kind === 'return' || last.kind === 'break' || last.kind === 'continue')) return null;
   return last === undefined ? '' : codeOf(source, last.span);
+}
+
+/** The step of a `for`, or the expression that ends the body of another loop. */
+function movingCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
+  if (loop.kind === 'for') return stepCode(facts, loop);
+  const last = loop.body.kind === 'compound' ? loop.body.body.at(-1) : loop.body;
+  return last !== undefined && last.kind === 'expression' ? codeOf(facts.unit.source, last.expression.span) : null;
 }
 
 /** Loops with the same step in the other arm of the `if` whose arm this loop is. */

@@ -69,7 +69,7 @@ function isLone(expr: Cpp): boolean {
 }
 
 /** Made of constants alone. */
-function isFixed(expr: Cpp): boolean {
+export function isFixed(expr: Cpp): boolean {
   switch (expr.kind) {
     case 'number': return true;
     case 'symbol': return expr.sym.constant === true;

@@ -324,7 +324,9 @@ class Simplifier {
     const lines = wholeLines(source, extent);
     // At the edges of its block the newline belongs to the brace.
     if (lines.start > parent.span.start && lines.end <= parent.span.end - 1) return [{ span: withBlankLine(source, lines), text: '' }];
-    return [{ span: node.span, text: '' }];
+    // Between two others on a line one blank goes along.
+    const blank = /[ \t]/.test(source.text.charAt(node.span.end)) && /[ \t]/.test(source.text.charAt(node.span.start - 1)) && !startsLine(source, node.span.start);
+    return [{ span: { start: blank ? node.span.start - 1 : node.span.start, end: node.span.end }, text: '' }];
   }
 
   private unwrapped(node: IfStmt, kept: Stmt): readonly Replacement[] {
