@@ -191,3 +191,51 @@ describe('a store of a literal under a guard', () => {
     expect(inside(body)).toBe('(long long)r + start <= n');
   });
 });
+
+describe('two nests that ask the same', () => {
+  const nests = (between: string, second = 'z[i + k]', around: readonly [string, string] = ['', '']): string => `__global__ void k(const float *x, const float *z, float *y, int n, int r, bool more)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = 0.f, b = 0.f;
+    ${around[0]}
+    for (int k = -r; k <= r; ++k)
+        if (i + k >= 0 && i + k < n)
+            a += x[i + k];
+    ${around[1]}
+    ${between}
+    for (int k = -r; k <= r; ++k)
+        if (i + k >= 0 && i + k < n)
+            b += ${second};
+    if (i < n)
+        y[i] = a + b;
+}
+`;
+  const votes = (code: string): number => applyAll(ballot, code, { evenIfItLoses: true }).text.split('__all_sync').length - 1;
+
+  test.each([
+    ['side by side', nests('')],
+    ['the second in a block', nests('if (more) {', 'z[i + k]').replace('    if (i < n)\n        y', '    }\n    if (i < n)\n        y')],
+    ['other variables change', nests('b = a * 2.f; const int q = r + n; b += q;')],
+    ['more work in between', nests('if (a > 3.f && i >= 0) b = 1.f;')],
+  ])('vote once: %s', (_name, code) => {
+    const { text, rounds } = applyAll(ballot, code, { evenIfItLoses: true });
+    expect(rounds).toBe(2);
+    expect(text).toContain('const bool inside = __all_sync(0xffffffff, ');
+    expect(text.split('if (inside)').length).toBe(3);
+    expect(votes(code)).toBe(1);
+  });
+
+  test.each([
+    ['the radius changes in between', nests('r = r / 2;')],
+    ['the radius may change through an address', nests('int *p = &r; *p = 2;')],
+    ['the first is not always reached', nests('', 'z[i + k]', ['if (more) {', '}'])],
+  ])('vote twice: %s', (_name, code) => {
+    expect(applyAll(ballot, code, { evenIfItLoses: true }).text).not.toContain('const bool inside');
+  });
+
+  test('three of them take one answer', () => {
+    const code = nests('for (int k = -r; k <= r; ++k)\n        if (i + k >= 0 && i + k < n)\n            b -= x[i + k] * z[i + k];');
+    expect(votes(code)).toBe(1);
+    expect(applyAll(ballot, code, { evenIfItLoses: true }).text.split('if (inside)').length).toBe(4);
+  });
+});

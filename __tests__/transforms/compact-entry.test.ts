@@ -187,3 +187,60 @@ void f(const float *x, float *y, int n, float t) { k<<<(n + 63) / 64, 64>>>(x, y
     expect(after).toContain('    if (!live) return;\n\n    // what comes of it\n    y[i] = a + b;\n}');
   });
 });
+
+describe('a second region of the kernel', () => {
+  const work = (target: string): string => `for (int j = 0; j < 50; ++j) ${target} = ${target} * 0.5f + sqrtf(fabsf(${target}) + 1.0f);`;
+  const twice = (first: string, second: string, between = '', front = ''): string => `__global__ void k(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ${front}
+    if (i < n) {
+        float v = x[i], a = v, b = v;
+        if (${first}) {
+            ${work('a')}
+        }
+        ${between}
+        if (${second}) {
+            ${work('b')}
+        }
+        y[i] = a + b;
+    }
+}
+void f(const float *x, float *y, int n) { k<<<(n + 63) / 64, 64>>>(x, y, n); }
+`;
+  const queues = (text: string): number => text.split('__syncthreads_count').length - 1;
+
+  test.each([
+    ['as it stands', twice('v > 0.25f', 'v > 0.25f')],
+    ['in parentheses', twice('v > 0.25f', '(v  >  0.25f)')],
+    ['what else changes does not matter', twice('v > 0.25f', 'v > 0.25f', 'a += 1.0f;')],
+  ])('with the condition of the first is left: %s', (_name, code) => {
+    const { text, last } = applyAll(compact as Transform, code, { evenIfItLoses: true });
+    expect(queues(text)).toBe(1);
+    expect(last.flatMap(({ obligations }) => obligations).filter(({ status }) => status === 'refuted').map(({ text: said }) => said).join()).toMatch(/for another branch/);
+    compacted(code);
+  });
+
+  test.each([
+    ['another condition', twice('v > 0.25f', 'v > 0.5f')],
+    ['of a variable that changed', twice('v > 0.25f', 'v > 0.25f', 'v = a;')],
+    ['that loads', twice('x[i] > 0.25f', 'x[i] > 0.25f')],
+  ])('is numbered anew: %s', (_name, code) => {
+    const text = compacted(code);
+    expect(queues(text)).toBe(2);
+    // The number of the thread, and who is there, are known.
+    expect(text.split('= threadIdx.x;').length).toBe(2);
+    expect(text).not.toContain('live2');
+    expect(text.split('live = true').length).toBe(2);
+  });
+
+  test('a name that is declared again further in is not relied on', () => {
+    const text = compacted(twice('v > 0.25f', 'v > 0.5f', 'for (int thread = 0; thread < 2; ++thread) a += thread;'));
+    expect(queues(text)).toBe(2);
+  });
+
+  test('a number of the thread that the source keeps is taken', () => {
+    const text = compacted(twice('v > 0.25f', 'v > 0.5f', '', 'const unsigned int t = threadIdx.x;'));
+    expect(text).toContain('if (t < items)');
+    expect(text).not.toContain('unsigned int thread');
+  });
+});

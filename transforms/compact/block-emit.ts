@@ -92,7 +92,7 @@ class Writer {
     }
     for (const axis of names.owners.keys()) lines.push(`${indent}__shared__ unsigned int ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${this.capacity}];`);
     if (hasSlots(plan)) lines.push(`${indent}__shared__ unsigned int ${names.counts}[${this.warps}];`);
-    lines.push(`${indent}const unsigned int ${names.thread} = ${linearThread(this.context.facts.block)};`);
+    if (plan.knownThread === null) lines.push(`${indent}const unsigned int ${names.thread} = ${linearThread(this.context.facts.block)};`);
     for (const { stmt, types } of plan.hoisted) {
       const [first = ''] = types.values();
       const alike = !first.endsWith('*') && [...types.values()].every((type) => type === first);
@@ -137,13 +137,25 @@ class Writer {
       }
     }
     const text = conditions.map(({ expr, holds }) => conditionText(this.source, expr, holds, conditions.length > 1)).join(' && ');
-    return [...comments, ...this.lost.map((comment) => indent + comment), `${indent}const bool ${names.active} = ${text};`];
+    return [...comments, ...this.lostLines(indent), `${indent}const bool ${names.active} = ${text};`];
+  }
+
+  /** Comments that lost their place. What is said at an early exit is said of the threads that leave there, and here the others are named. */
+  private lostLines(to: string): string[] {
+    const { names, plan, source } = this;
+    const { region } = plan;
+    const leaving = plan.gates.filter((gate) => gate.kind === 'exit').map((gate) => gate.stmt);
+    if (region.form === 'rest' && !region.holds && region.light === null) leaving.push(region.stmt);
+    const exits = leaving.flatMap((stmt) => commentsIn(source, { start: stmt.span.start, end: extentOf(source, stmt).end }))
+      .map(({ start, end }) => unixNewlines(source.text.slice(start, end)).trimEnd());
+    return this.lost.map((comment) => to + (exits.includes(comment) && !comment.includes('\n') ? comment.replace(/^(\/\/+|\/\*+)\s*/, `$1 not ${names.active}: `) : comment));
   }
 
   private flags(): string[] {
     const { indent, names, plan } = this;
     if (plan.gates.length === 0) return [];
-    return [`${indent}bool ${[...names.flags.values(), names.active].map((name) => `${name} = false`).join(', ')};`];
+    const made = [...names.flags].filter(([frame]) => !plan.knownFlags.has(frame)).map(([, name]) => name);
+    return [`${indent}bool ${[...made, names.active].map((name) => `${name} = false`).join(', ')};`];
   }
 
   /** Statements of a frame from `from` up to the region, and what leads there. */
@@ -166,7 +178,7 @@ class Writer {
       return pieces.join('\n');
     }
     const flag = names.flags.get(index);
-    if (flag !== undefined) pieces.push(`${to}${flag} = true;`);
+    if (flag !== undefined && !plan.knownFlags.has(index)) pieces.push(`${to}${flag} = true;`);
     pieces.push(stmt === plan.region.stmt ? this.regionText(to) : this.inner(index, stmt, to));
     return pieces.join('\n');
   }
@@ -196,7 +208,7 @@ class Writer {
     const { plan, names, style } = this;
     const { region } = plan;
     const value = conditionText(this.source, region.predicate, region.holds, false);
-    const lines = [...this.lost.map((comment) => to + comment), plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
+    const lines = [...this.lostLines(to), plan.gates.length === 0 ? `${to}const bool ${names.active} = ${value};` : `${to}${names.active} = ${value};`];
     if (region.light !== null) {
       lines.push(to + chainText(style, to, [{ head: this.head(`!${names.active}`), lines: this.partText(region.light, to + style.unit, region.light.block === null ? undefined : region.jump ?? undefined) }]));
     }

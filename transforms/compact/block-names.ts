@@ -16,7 +16,7 @@ export interface Names {
 }
 
 /** Names that stand nowhere in the file outside of comments. */
-export function namesOf(source: SourceFile, { values, flagged }: BlockPlan): Names {
+export function namesOf(source: SourceFile, { values, flagged, knownFlags, knownThread }: BlockPlan): Names {
   const taken = new Set(words(source));
   const fresh = (base: string): string => {
     let name = base;
@@ -25,7 +25,7 @@ export function namesOf(source: SourceFile, { values, flagged }: BlockPlan): Nam
     return name;
   };
   const axes = [...new Set(values.coordinates.map((node) => node.axis ?? 'x'))].sort();
-  const scalars = { active: fresh('active'), thread: fresh('thread'), votes: fresh('votes'), counts: fresh('activeInWarp'), slot: fresh('slot'), items: fresh('items'), warp: fresh('w') };
+  const scalars = { active: fresh('active'), thread: knownThread ?? fresh('thread'), votes: fresh('votes'), counts: fresh('activeInWarp'), slot: fresh('slot'), items: fresh('items'), warp: fresh('w') };
   return {
     ...scalars,
     queues: new Map([
@@ -33,7 +33,7 @@ export function namesOf(source: SourceFile, { values, flagged }: BlockPlan): Nam
       ...axes.map((axis) => [`threadIdx.${axis}`, fresh(`queue_thread_${axis}`)] as const),
     ]),
     owners: new Map(axes.map((axis) => [axis, fresh(`owner_${axis}`)] as const)),
-    flags: new Map([...flagged].sort((a, b) => a - b).map((frame, i) => [frame, fresh(i === 0 ? 'live' : 'inside')] as const)),
+    flags: new Map([...flagged].sort((a, b) => a - b).map((frame, i) => [frame, knownFlags.get(frame) ?? fresh(i === 0 ? 'live' : 'inside')] as const)),
   };
 }
 

@@ -10,6 +10,8 @@ import type { TransformContext } from '../lib/types.js';
 import { behind, gatesOf, isInside, isLoop, walkAll, type Frame, type Gate, type Region } from './region.js';
 import { meetsAfterwards, surroundings } from './region-checks.js';
 import { isPrivate, valuesOf, type Travel, type Values } from './region-values.js';
+import { codeOnly, textOf } from '../lib/text.js';
+import { linearThread } from './block-thread.js';
 import { namedCapacity } from './named-capacity.js';
 import { sizeOf, spelledType } from './region-types.js';
 
@@ -41,6 +43,9 @@ export interface BlockPlan {
   readonly stuck: readonly { readonly decl: Decl; readonly text: string }[];
   /** Frames from the base inwards whose rest still has to run, under a flag of its own where gates lie before it. */
   readonly flagged: ReadonlySet<number>;
+  /** Flags of those frames, and the number of the thread, that the kernel keeps already: it was compacted before, or its author did so. */
+  readonly knownFlags: ReadonlyMap<number, string>;
+  readonly knownThread: string | null;
   /** The base is the body of a loop: the region comes again. */
   readonly loops: boolean;
   /** A barrier must stand between the items and what their owners do next. */
@@ -91,7 +96,34 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
   const asked = facts.block.origin === 'option' || facts.block.origin === 'annotation' || facts.block.origin === 'block-size';
   const named = asked ? null : namedCapacity(context);
-  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null, capacityFrom: named?.from ?? null };
+  const knownFlags = new Map([...flagged].flatMap((i) => { const name = knownFlag(context, region, gates, base, first, i); return name === null ? [] : [[i, name] as const]; }));
+  const knownThread = threadBefore(context, at.list.slice(0, first));
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, knownFlags, knownThread, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null, capacityFrom: named?.from ?? null };
+}
+
+/** `live`, where `if (live)` is all that decides who comes to the frame, and nothing sets it from there on. */
+function knownFlag(context: TransformContext, region: Region, gates: readonly Gate[], base: number, first: number, frame: number): string | null {
+  const { facts } = context;
+  const [gate, other] = gates.filter((one) => one.frame < frame || (one.kind === 'exit' && one.frame === frame));
+  if (gate?.kind !== 'if' || other !== undefined || region.frames.find(({ owner }) => owner === gate.stmt)?.arm !== 'then') return null;
+  const flag = strip(gate.stmt.condition);
+  const decl = flag.kind === 'ref' ? flag.decl : null;
+  const { body } = facts.function;
+  if (decl === null || decl.kind !== 'variable' || decl.type.kind !== 'bool' || !isPrivate(decl) || facts.addressTaken(decl) || body === null || clashes(context, decl)) return null;
+  if (!(region.frames[base]?.list.slice(0, first) ?? []).some((stmt) => stmt.kind === 'declare' && stmt.variables.includes(decl))) return null;
+  return facts.assignments(decl, body).every((definition) => definition.kind === 'declaration' || ('node' in definition && definition.node.span.end <= gate.stmt.span.start)) ? decl.name : null;
+}
+
+/** `const unsigned int thread = threadIdx.x;` among the statements. */
+function threadBefore(context: TransformContext, list: readonly Stmt[]): string | null {
+  const { facts, unit } = context;
+  const number = linearThread(facts.block);
+  for (const stmt of list) {
+    const decl = stmt.kind === 'declare' && stmt.variables.length === 1 ? stmt.variables[0] : undefined;
+    if (decl?.init == null || decl.type.kind !== 'int' || decl.type.const !== true || decl.type.signed || decl.type.bits !== 32 || decl.storage !== 'automatic') continue;
+    if (codeOnly(textOf(unit.source, decl.init.span)) === number && !clashes(context, decl)) return decl.name;
+  }
+  return null;
 }
 
 function keptText(context: TransformContext, partition: Partition): string {

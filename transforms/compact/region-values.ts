@@ -252,7 +252,7 @@ class Finder {
       if (isTied(node)) stable = false;
       else if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl)) {
         stable &&= node.decl !== decl && this.meansTheSame(node.name, node.decl) && this.staysSince(node.decl, given.stmt) && this.isThere(node, node.decl, known, staged, depth);
-        forAll &&= !known.has(node.decl) && staged.get(node.decl)?.how !== 'carry';
+        forAll &&= this.everyThreadHas(node.decl, [node]) || (!known.has(node.decl) && staged.get(node.decl)?.how !== 'carry');
       } else if (node.kind === 'ref' && node.decl !== null) {
         stable &&= !this.outOfSight(node.decl) && this.meansTheSame(node.name, node.decl);
       }
