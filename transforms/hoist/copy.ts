@@ -9,9 +9,10 @@ import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
 import type { IfStmt, Stmt, SwitchArm, SwitchStmt } from '../../src/syntax/tree.js';
 import {
-  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
+  blockText, commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, statementStart, styleOf, wholeLines, withBlankLine, withTrailingComments,
   type Replacement, type Shift,
 } from '../lib/text.js';
+import { commentsAbove, commentsBehindBrace } from '../lib/branch-comments.js';
 import { wordsOf, type Words } from '../lib/words.js';
 import { armExpression, type ExprChoice } from './arm-expression.js';
 import { bracesStay } from './braces.js';
@@ -20,6 +21,8 @@ import { lastJump } from './shape.js';
 
 interface Copier {
   readonly facts: FunctionFacts;
+  /** The branch that leaves the loop: what is said of it goes with it. */
+  readonly branch: Stmt;
   readonly source: SourceFile;
   readonly outcome: Outcome;
   readonly choice: ExprChoice | null;
@@ -37,8 +40,8 @@ interface Arm {
 }
 
 /** Text of a copy of `stmt` from its first pragma to its last comment. The first line is not indented. */
-export function copyOf(facts: FunctionFacts, stmt: Stmt, shift: Shift, outcome: Outcome, choice: ExprChoice | null): string {
-  const copier: Copier = { facts, source: facts.unit.source, outcome, choice };
+export function copyOf(facts: FunctionFacts, stmt: Stmt, branch: Stmt, shift: Shift, outcome: Outcome, choice: ExprChoice | null): string {
+  const copier: Copier = { facts, branch, source: facts.unit.source, outcome, choice };
   return copyText(copier.source, extentOf(copier.source, stmt), shift, inside(copier, stmt, shift));
 }
 
@@ -78,6 +81,10 @@ function inList(copier: Copier, list: readonly Stmt[], shift: Shift, block: Stmt
       else result.push(...inside(copier, stmt, shift));
       continue;
     }
+    const before = list[index - 1];
+    const floor = before !== undefined ? extentOf(copier.source, before).end : block?.span.start ?? statementStart(stmt);
+    const above = movedAbove(copier, stmt, floor);
+    if (above !== null) result.push({ span: above, text: '' });
     const later = list.slice(index + 1);
     const jump = lastJump(arm.statements);
     const rest = jump === null ? later : [];
@@ -91,6 +98,14 @@ function inList(copier: Copier, list: readonly Stmt[], shift: Shift, block: Stmt
     if (jump !== null) break;
   }
   return result;
+}
+
+/** Lines of comments above a branch that say nothing of this copy: they go with the branch, or stand in the copy that they are true of. */
+function movedAbove(copier: Copier, stmt: Stmt, floor: number): Span | null {
+  const { source, outcome } = copier;
+  if (stmt !== copier.branch && !(stmt.kind === 'if' && outcome.truth.get(stmt) === false)) return null;
+  const [first] = commentsAbove(source, stmt, floor);
+  return first === undefined ? null : { start: lineStartOf(source, first.start), end: lineStartOf(source, statementStart(stmt)) };
 }
 
 /** A statement that a copy does not hold: a declaration that moved, an inner loop that came to nothing. */
@@ -121,18 +136,20 @@ function inPlace(copier: Copier, stmt: Stmt, headEnd: number, shift: Shift): rea
   const isLoop = parent !== null && (parent.kind === 'for' || parent.kind === 'while' || parent.kind === 'do' || parent.kind === 'range-for');
   const kept = isLoop && lastJump(arm.statements)?.kind === 'continue' ? withoutLast(source, arm) : arm;
   const extent = extentOf(source, stmt);
-  const plainGap = source.text.slice(headEnd, extent.start).trim() === '';
+  const above = movedAbove(copier, stmt, headEnd);
+  const plainGap = source.text.slice(headEnd, above?.start ?? extent.start).trim() === '';
   const span = plainGap ? { start: headEnd, end: extent.end } : extent;
   const style = styleOf(source, facts.function);
   const outer = shifted(shift, indentAt(source, parent?.span.start ?? extent.start));
   const text = listText(copier, kept, shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit, wordsOf(facts.unit, parent === null ? [] : [{ start: parent.span.start, end: extent.start }]), false);
-  if (text === null) return [{ span, text: plainGap ? ' {}' : '{}' }];
+  const gone: readonly Replacement[] = above === null ? [] : [{ span: above, text: '' }];
+  if (text === null) return [...(plainGap ? [] : gone), { span, text: plainGap ? ' {}' : '{}' }];
   // Alone below a head: one plain statement, which no `else` behind it and no directive in front of it can break.
   const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0
     && !text.startsWith('#') && !(parent !== null && parent.kind === 'if' && parent.else !== null && kept.whole.kind !== 'expression');
-  if (single) return [{ span: extent, text: onItsLines(source, extent, text, outer) }];
+  if (single) return [...gone, { span: extent, text: onItsLines(source, extent, text, outer) }];
   const inner = shifted(shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit);
-  return [{ span, text: plainGap ? blockText(style, outer, '', inner + text, true).replace(/^\{/, style.bracesOnOwnLine ? `\n${outer}{` : ' {') : `{\n${inner}${text}\n${outer}}` }];
+  return [...(plainGap ? [] : gone), { span, text: plainGap ? blockText(style, outer, '', inner + text, true).replace(/^\{/, style.bracesOnOwnLine ? `\n${outer}{` : ' {') : `{\n${inner}${text}\n${outer}}` }];
 }
 
 /** Text for a place that shares its line with other code: directives start a line, and nothing follows a line comment. */
@@ -147,12 +164,17 @@ function onItsLines(source: SourceFile, span: Span, text: string, indent: string
 
 /** The arm that is taken at a statement, if this copy knows it. */
 function knownArm(copier: Copier, stmt: Stmt): Arm | null {
-  if (stmt.kind === 'if') return copier.outcome.truth.has(stmt) ? armOfIf(copier, stmt) : null;
+  if (stmt.kind === 'if') {
+    if (!copier.outcome.truth.has(stmt)) return null;
+    const arm = armOfIf(copier, stmt);
+    const ofBranch = stmt === copier.branch ? commentsBehindBrace(copier.source, stmt) : [];
+    return { ...arm, after: arm.after.filter((comment) => !ofBranch.some(({ start }) => start === comment.start)) };
+  }
   if (stmt.kind === 'switch' && copier.outcome.taken?.stmt === stmt) {
     const { arm } = copier.outcome.taken;
     const { source } = copier;
-    // What stands behind the switch on its last line belongs to no arm: it stays behind each.
-    const beside = commentsIn(source, { start: stmt.span.end, end: extentOf(source, stmt).end });
+    // What stands behind the switch on its last line belongs to no arm: it goes with the branch, else it stays behind each.
+    const beside = stmt === copier.branch ? [] : commentsBehindBrace(source, stmt);
     if (arm === null) return { ...EMPTY, after: beside };
     const body = lastJump(arm.body)?.kind === 'break' ? withoutClosingBreak(arm.body) : arm.body;
     const kept = armOfList(source, body, commentsOfLabels(source, arm).below);
@@ -172,7 +194,7 @@ function commentsBehind(source: SourceFile, stmt: SwitchStmt, arm: SwitchArm, ke
 
 /** Comments of the arm that a copy takes at the branch: what remains to be written where the copy itself is not. */
 export function commentsOfTaken(facts: FunctionFacts, branch: Stmt, outcome: Outcome): readonly Span[] {
-  const arm = knownArm({ facts, source: facts.unit.source, outcome, choice: null }, branch);
+  const arm = knownArm({ facts, branch, source: facts.unit.source, outcome, choice: null }, branch);
   if (arm === null) return [];
   return [...arm.before, ...(arm.inner === null ? [] : commentsIn(facts.unit.source, arm.inner)), ...arm.after];
 }

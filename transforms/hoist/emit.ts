@@ -16,9 +16,10 @@ import { tokenize } from '../../src/source/tokenizer.js';
 import type { Edit, SourceFile, Span } from '../../src/source/types.js';
 import { strip, type Expr, type IfStmt, type Stmt, type SwitchArm } from '../../src/syntax/tree.js';
 import { bindingOf, BINDING, negated } from '../lib/operands.js';
+import { attributesOf, commentsBehindBrace, oppositeAttributes } from '../lib/branch-comments.js';
 import { placeOf } from '../lib/place.js';
 import {
-  chainText, commentsIn, copyText, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
+  chainText, commentsIn, copyText, endsLine, extentOf, indentAt, startsLine, styleOf, textOf, withTrailingComments,
   type ChainArm, type Shift, type Style,
 } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
@@ -105,9 +106,10 @@ export function emitHoist(context: TransformContext, level: Level): Change {
     const shift: Shift = { from: indentAt(source, loop.span.start), to: depth };
     // A pragma at the edge of the page stays there.
     const first = region.start !== loop.span.start && startsLine(source, region.start) && indentAt(source, region.start) === '' ? '' : depth;
-    return first + copyOf(facts, loop, shift, outcome, choiceOf(branch, k));
+    return first + copyOf(facts, loop, branch.stmt, shift, outcome, choiceOf(branch, k));
   });
-  const body = branch.kind === 'switch' ? switchText(context, branch, outcomes, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
+  const chain = branch.kind === 'switch' ? switchText(context, branch, outcomes, copies, place.indent, style) : ifText(context, level, copies, place.indent, style);
+  const body = chain + behindChain(source, branch, region, place.indent);
   const shared = level.shared.map((stmt) => `${copyText(source, extentOf(source, stmt), { from: indentAt(source, stmt.span.start), to: place.indent })}\n${place.indent}`);
   const lost = lostComments(source, region, [...shared, body].join('\n')).map((comment) => `${commentText(source, comment, place.indent)}\n${place.indent}`);
   const edits: Edit[] = [...place.edits, { file: source.realPath, span: place.span, text: `${place.before}${shared.join('')}${lost.join('')}${body}${place.after}` }];
@@ -129,6 +131,15 @@ function lostComments(source: SourceFile, region: Span, text: string): readonly 
     there.set(key, left - 1);
     return left <= 0;
   });
+}
+
+/** The comments behind the last brace of the branch, behind its last brace. */
+function behindChain(source: SourceFile, branch: Branch, region: Span, indent: string): string {
+  if (branch.kind === 'ternary') return '';
+  const comments = commentsBehindBrace(source, branch.stmt);
+  const text = comments.map((comment) => ` ${commentText(source, comment, indent).trimEnd()}`).join('');
+  // What follows on the line must not become a part of it.
+  return text.includes('//') && !endsLine(source, region.end) ? `${text}\n${indent}` : text;
 }
 
 function choiceOf(branch: Branch, k: number): ExprChoice | null {
@@ -164,7 +175,7 @@ function ifText(context: TransformContext, level: Level, copies: readonly (strin
   const arms: ChainArm[] = [];
   copies.forEach((copy, k) => {
     if (k < last) arms.push({ head: heads[k] ?? null, lines: copy ?? comments[k] ?? '' });
-    else if (copy !== null || comments[k] !== '') arms.push({ head: null, lines: copy ?? comments[k] ?? '' });
+    else if (copy !== null || comments[k] !== '') arms.push({ head: attributesOfElse(source, level.branch), lines: copy ?? comments[k] ?? '' });
   });
   // Trailing tests whose copies are empty decide nothing once no else is left.
   while (arms.length > 1 && arms.at(-1)?.lines === '') arms.pop();
@@ -178,8 +189,10 @@ function headsOf(context: TransformContext, level: Level, indent: string, style:
   if (branch.kind === 'switch') return [];
   if (branch.kind === 'ternary') return [`if${style.keywordSpace}(${joinTests(guards, conditionText(context, branch.expr.condition, indent), branch.expr.condition)})`];
   return branch.links.map((link) => {
-    if (guards.length === 0) return copyText(source, { start: link.span.start, end: link.headSpan.end }, { from: indentAt(source, link.span.start), to: indent });
-    return `if${style.keywordSpace}(${joinTests(guards, conditionText(context, link.condition, indent), link.condition)})`;
+    const attributes = attributesOf(source, link.headSpan.end, link.then);
+    const behind = attributes === '' ? '' : ` ${attributes}`;
+    if (guards.length === 0) return copyText(source, { start: link.span.start, end: link.headSpan.end }, { from: indentAt(source, link.span.start), to: indent }) + behind;
+    return `if${style.keywordSpace}(${joinTests(guards, conditionText(context, link.condition, indent), link.condition)})${behind}`;
   });
 }
 
@@ -199,7 +212,16 @@ function negatedHead(context: TransformContext, level: Level, indent: string, st
   const condition = branch.kind === 'ternary' ? branch.expr.condition : branch.kind === 'if' ? branch.stmt.condition : null;
   if (condition === null) throw new Error('internal: a switch has no negation');
   const text = negation(context, condition, indent);
-  return `if${style.keywordSpace}(${[...guards.map((guard) => guard.text), text].join(' && ')})`;
+  const attributes = branch.kind === 'if' ? attributesOfElse(context.unit.source, branch) ?? oppositeAttributes(attributesOf(context.unit.source, branch.stmt.headSpan.end, branch.stmt.then)) : '';
+  return `if${style.keywordSpace}(${[...guards.map((guard) => guard.text), text].join(' && ')})${attributes === '' ? '' : ` ${attributes}`}`;
+}
+
+/** What stands behind the last `else` of the links, such as `[[unlikely]]`; null if there is nothing. */
+function attributesOfElse(source: SourceFile, branch: Branch): string | null {
+  const last = branch.kind === 'if' ? branch.links.at(-1) : undefined;
+  if (last === undefined || last.else === null || last.elseSpan === null) return null;
+  const text = attributesOf(source, last.elseSpan.end, last.else);
+  return text === '' ? null : text;
 }
 
 const OPPOSITE: Readonly<Record<string, string>> = { '==': '!=', '!=': '==', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };

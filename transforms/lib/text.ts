@@ -203,7 +203,8 @@ export function copyText(source: SourceFile, span: Span, shift: Shift, replaceme
       const newline = source.text.indexOf('\n', at);
       const stop = newline < 0 || newline + 1 > end ? end : newline + 1;
       const lineBegins = at > span.start && source.text[at - 1] === '\n';
-      const piece = source.text.slice(at, stop);
+      // New lines end without blanks, but inside comments, raw strings and continued lines.
+      const piece = fixed.has(stop) ? source.text.slice(at, stop) : source.text.slice(at, stop).replace(/[ \t]+(?=\r?\n$)/, '');
       out += lineBegins && !fixed.has(at) ? shiftLine(piece, shift) : piece;
       at = stop;
     }

@@ -68,7 +68,12 @@ function rendered(setting: Setting, expr: Expr, within: readonly VariableDecl[])
     case 'unary': return expr.op === '-' || expr.op === '+' ? pieced(setting, expr, [expr.operand], within) : null;
     case 'binary': return pieced(setting, expr, [expr.left, expr.right], within);
     // The tree keeps no text of types: those without a name need none.
-    case 'cast': return expr.style === 'c' && BUILT_IN.test(source.text.slice(expr.span.start, expr.operand.span.start)) ? pieced(setting, expr, [expr.operand], within) : null;
+    case 'cast':
+      // A conversion to `int` that stands there already is the one that is meant.
+      if (setting.signed && expr.operand.kind === 'coordinate' && SMALL.has(expr.operand.base) && isInt(integerType(expr.type))) {
+        return { text: oneLine(source, expr.span), written: [{ kind: 'copied', node: expr }], as: 'tight', type: INT32 };
+      }
+      return expr.style === 'c' && BUILT_IN.test(source.text.slice(expr.span.start, expr.operand.span.start)) ? pieced(setting, expr, [expr.operand], within) : null;
     // Names in the text of a macro cannot be replaced; nothing else is a part of what a guard compares.
     default: return null;
   }

@@ -10,8 +10,9 @@ import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, Decl, DeclareStmt, Expr, IfStmt, ParenExpr, RefExpr, Stmt, Type } from '../../../src/syntax/tree.js';
 import { armStands, isConverted } from '../arm-value.js';
+import { commentsAbove, commentsBehindBrace, speaksOfTest } from '../branch-comments.js';
 import { BINDING, bindingOf } from '../operands.js';
-import { commentsIn, copyText, endsLine, indentAt, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { commentsIn, copyText, endsLine, indentAt, lineStartOf, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
 import { isRepeatable } from './tested-loop.js';
 import { typeName } from './cpp.js';
@@ -311,7 +312,24 @@ class Simplifier {
       return [...edits, ...(node.init === null ? [] : this.rewrite(node.init)), ...this.rewrite(node.then), ...(node.else === null ? [] : this.rewrite(node.else))];
     }
     const kept = value ? node.then : node.else;
-    return kept === null || isEmpty(kept) ? this.removed(node) : this.unwrapped(node, kept);
+    const goes = kept === null || isEmpty(kept);
+    return [...this.commentsOfTest(node, kept, goes), ...(goes ? this.removed(node) : this.unwrapped(node, kept))];
+  }
+
+  /** What is said above a test that is gone, and behind its brace: of nothing that is left here. It stands on in the copy that keeps the test, or in front. */
+  private commentsOfTest(node: IfStmt, kept: Stmt | null, goes: boolean): readonly Replacement[] {
+    const { source } = this.facts.unit;
+    const parent = this.facts.parent(node);
+    if (parent === null || parent.kind !== 'compound') return [];
+    const previous = parent.body[parent.body.indexOf(node) - 1];
+    const above = commentsAbove(source, node, previous === undefined ? parent.span.start : withTrailingComments(source, previous.span.end));
+    const [first] = above;
+    // Behind the second arm it goes with that arm.
+    const last = goes || (node.else !== null && kept === node.then) ? undefined : commentsBehindBrace(source, node).at(-1);
+    return [
+      ...(first === undefined || !(goes || above.some((comment) => speaksOfTest(source, comment))) ? [] : [{ span: { start: lineStartOf(source, first.start), end: lineStartOf(source, node.span.start) }, text: '' }]),
+      ...(last === undefined ? [] : [{ span: { start: node.span.end, end: last.end }, text: '' }]),
+    ];
   }
 
   /** Text of a statement that goes: with its lines, if it has them for itself. */
