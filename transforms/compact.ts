@@ -74,6 +74,7 @@ void run(const float *x, const unsigned char *mask, float *y, int n) {
 `,
     after: `__global__ void relax(const float *x, const unsigned char *mask, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // A place for each thread of a block: the launch has 256.
     __shared__ int queue_i[256];
     __shared__ unsigned int activeInWarp[8];
     const unsigned int thread = threadIdx.x;

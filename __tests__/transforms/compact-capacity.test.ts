@@ -85,3 +85,49 @@ describe('the length of a queue', () => {
     expect(lengths('#define BLK 256\n', 'k<<<n, BLK>>>(x, y, n); go(k, x, y);', 'template <class F> void go(F f, const float *x, float *y) { f<<<1, 512>>>(x, y, 1); }\n')).toEqual(['1024', '32']);
   });
 });
+
+describe('a name from a header', () => {
+  const INCLUDED = '#include "sizes.h"\n';
+  const queue = (head: string, headers: Readonly<Record<string, string>>, launches = 'k<<<n, BLK>>>(x, y, n);', behind = ''): string =>
+    /queue_v\[([^\]]*)\]/.exec(applyAll(compact, `${head}${KERNEL}${behind}void f(const float *x, float *y, int n) { ${launches} }\n`, { evenIfItLoses: true, headers }).text)?.[1] ?? '';
+
+  test.each([
+    ['a macro', INCLUDED, { 'sizes.h': '#define BLK 256\n' }],
+    ['a constant', INCLUDED, { 'sizes.h': '#pragma once\nconstexpr int BLK = 256;\n' }],
+    ['a static constant', INCLUDED, { 'sizes.h': '#ifndef SIZES_H\n#define SIZES_H\nstatic const unsigned BLK = 256;\n#endif\n' }],
+    ['through another header', '#include "all.h"\n', { 'all.h': INCLUDED, 'sizes.h': '#define BLK 256\n' }],
+    ['that a build may replace', INCLUDED, { 'sizes.h': '#ifndef BLK\n#define BLK 256\n#endif\n' }],
+    ['by a path', '#include "./sizes.h"\n', { 'sizes.h': '#define BLK 256\n' }],
+  ])('is known at the kernel: %s', (_name, head, headers) => {
+    expect(queue(head, headers as unknown as Readonly<Record<string, string>>)).toBe('BLK');
+  });
+
+  test.each([
+    ['included behind the kernel', '', INCLUDED],
+    ['included by some builds', '#ifdef SMALL\n#include "sizes.h"\n#endif\n', '\n#ifndef SMALL\n#include "sizes.h"\n#endif\n'],
+  ])('is not known at the kernel: %s', (_name, head, behind) => {
+    expect(queue(head, { 'sizes.h': '#define BLK 256\n' }, 'k<<<n, BLK>>>(x, y, n);', behind)).not.toBe('BLK');
+  });
+
+  test('a constant of a namespace in it is a number', () => {
+    expect(queue(INCLUDED, { 'sizes.h': 'namespace sizes { constexpr int BLK = 256; }\nusing namespace sizes;\n' })).toBe('256');
+  });
+
+  test.each([
+    ['k<<<n, 256>>>(x, y, n);', 'the launch has 256'],
+    ['k<<<n, 256>>>(x, y, n); k<<<1, 256>>>(x, y, n);', 'all launches have 256'],
+    ['k<<<n, 256>>>(x, y, n); k<<<1, 64>>>(x, y, n);', 'no launch has more than 256'],
+    ['k<<<n, m>>>(x, y, n);', 'no launch has more than 1024'],
+    ['', 'none has more than 1024'],
+  ])('a number says what it rests on: %s', (launches, said) => {
+    const { text } = applyAll(compact, `${KERNEL}void f(const float *x, float *y, int n, int m) { ${launches} }\n`, { evenIfItLoses: true });
+    expect(text).toContain(`    // A place for each thread of a block: ${said}.\n    __shared__`);
+  });
+
+  test('a name says it itself, in the certificate too', () => {
+    const code = `#define BLK 256\n${KERNEL}void f(const float *x, float *y, int n) { k<<<n, BLK>>>(x, y, n); }\n`;
+    const { text, first } = applyAll(compact, code, { evenIfItLoses: true });
+    expect(text).not.toContain('A place for each thread');
+    expect(first[0]?.obligations.find(({ id }) => id === 'queue-capacity')?.text).toBe('at most BLK threads put one item each on a queue of BLK (the block of every launch; 256 in this build), if no other launches');
+  });
+});

@@ -12,7 +12,7 @@
  */
 import type { Span } from '../../src/source/types.js';
 import type { DeclareStmt, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
-import { behindBrace, lostComments } from '../lib/lost-comments.js';
+import { behindBrace, lostComments, saidAbove } from '../lib/lost-comments.js';
 import { placeOf } from '../lib/place.js';
 import {
   blockText, chainText, commentsIn, copyText, extentOf, indentAt, statementStart, styleOf, textOf, unixNewlines, type Replacement, type Style,
@@ -22,6 +22,7 @@ import { isEmpty, partOf, type Frame, type Gate, type Part } from './region.js';
 import { namesOf, type Names } from './block-names.js';
 import { isVisibleBehind, restStays, staysInPlace } from './block-rest.js';
 import { hasSlots, queued, type BlockPlan } from './block-shape.js';
+import { capacityReason } from './capacity-reason.js';
 import { linearThread } from './block-thread.js';
 import { conditionText } from './condition-text.js';
 import { declaredAs } from './region-types.js';
@@ -35,8 +36,11 @@ export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   const place = placeOf(context, firstStmt, frame.owner !== null && frame.owner.kind === 'switch');
   // The rest of the kernel stays where it is.
   const changed = staysInPlace(context, plan) ? plan.region.stmt : restStays(plan) ? frame.list[frame.index] ?? lastStmt : lastStmt;
-  const span: Span = { start: place.span.start, end: Math.max(changed === lastStmt ? place.span.end : 0, extentOf(source, changed).end) };
-  const draft = new Writer(context, plan, place.indent).text();
+  const first = new Writer(context, plan, place.indent);
+  // What is said above the branch goes to its condition, not to the queue.
+  const start = first.isFused && place.before === place.indent ? saidAbove(source, place.span.start) : place.span.start;
+  const span: Span = { start, end: Math.max(changed === lastStmt ? place.span.end : 0, extentOf(source, changed).end) };
+  const draft = first.text();
   const lost = lostComments(source, span, draft);
   const text = lost.length === 0 ? draft : new Writer(context, plan, place.indent, lost).text();
   const body = text.startsWith(place.indent) ? text.slice(place.indent.length) : text;
@@ -66,6 +70,11 @@ class Writer {
     this.names = namesOf(this.source, plan);
   }
 
+  /** The condition of the items is one expression. */
+  get isFused(): boolean {
+    return this.fused() !== null;
+  }
+
   text(): string {
     const { plan, indent } = this;
     return [
@@ -85,7 +94,7 @@ class Writer {
 
   private declarations(): string[] {
     const { indent, names, plan } = this;
-    const lines: string[] = [];
+    const lines: string[] = plan.capacityName === null && hasSlots(plan) ? [`${indent}// ${capacityReason(this.context.facts, plan.capacity)}`] : [];
     for (const travel of plan.values.travels) {
       const queue = names.queues.get(travel.decl.name);
       if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${declaredAs(travel.type, queue)}[${this.capacity}];`);

@@ -4,7 +4,8 @@
  */
 import { indexFunction } from '../../src/analysis/function-index.js';
 import { evaluate, single } from '../../src/analysis/integer-values.js';
-import type { Expr, FunctionDecl, Launch, Program, VariableDecl } from '../../src/syntax/tree.js';
+import type { Expr, FunctionDecl, Launch, Program, Unit, VariableDecl } from '../../src/syntax/tree.js';
+import { includedBefore } from '../lib/launch-includes.js';
 import { fileTokens, spelledIn } from '../lib/launch-mentions.js';
 import type { TransformContext } from '../lib/types.js';
 
@@ -124,7 +125,7 @@ function isConstant(decl: VariableDecl): boolean {
   return (decl.storage === 'namespace' || decl.storage === 'static') && (decl.space === 'host' || decl.space === 'local') && decl.init !== null && decl.type.kind === 'int' && (decl.constexpr || decl.type.const === true);
 }
 
-/** A constant of the kernel's file, defined once and above it, that one operand names; or a template parameter of the kernel. */
+/** A constant that is known at the kernel, defined once, and that one operand names; or a template parameter of the kernel. */
 function namedSide(context: TransformContext, side: Expr, program: Program): Side | null {
   const expr = bare(side);
   if (expr.kind === 'macro') return macroSide(context, expr, program);
@@ -133,15 +134,23 @@ function namedSide(context: TransformContext, side: Expr, program: Program): Sid
   if (expr.kind !== 'ref' || expr.decl?.kind !== 'variable' || !isConstant(expr.decl)) return null;
   const { decl } = expr;
   const threads = valueOf(expr);
-  if (threads < 1 || decl.file !== kernel.file || decl.span.end > kernel.headSpan.start || braces(context, decl.span.start) > 0) return null;
+  if (threads < 1 || !isVisible(context, decl.file, decl.span.end, program)) return null;
+  const home = program.units.get(decl.file);
+  if (home === undefined || braces(home, decl.span.start) > 0) return null;
   // Another declaration of the name in the kernel, or a macro, would be meant.
   const taken = kernel.parameters.some(({ name }) => name === decl.name) || (kernel.template ?? []).some(({ name }) => name === decl.name) || unit.macros.has(decl.name);
   return taken || (spelledIn(unit.source, kernel.span, decl.name) && declaresAgain(kernel, decl)) ? null : { text: decl.name, threads };
 }
 
-/** Braces that are open at a place of the kernel's file. */
-function braces({ unit }: TransformContext, offset: number): number {
-  const tokens = fileTokens(unit.source);
+/** What is defined up to `end` of the file is known at the kernel: it stands above it, or in a header that its file includes above it. */
+function isVisible({ facts, unit }: TransformContext, file: string, end: number, program: Program): boolean {
+  const { file: own, headSpan } = facts.function;
+  return file === own ? end <= headSpan.start : includedBefore(program, unit, file, headSpan.start);
+}
+
+/** Braces that are open at a place of a file. */
+function braces({ source }: Unit, offset: number): number {
+  const tokens = fileTokens(source);
   let depth = 0;
   for (let i = 0; i < tokens.count && tokens.start(i) < offset; i++) {
     const text = tokens.spelling(i);
@@ -155,10 +164,12 @@ function declaresAgain(kernel: FunctionDecl, decl: VariableDecl): boolean {
   return [...indexFunction(kernel).writes.keys()].some((other) => other !== decl && other.name === decl.name);
 }
 
-function macroSide({ unit, facts }: TransformContext, expr: Extract<Expr, { kind: 'macro' }>, program: Program): Side | null {
+function macroSide(context: TransformContext, expr: Extract<Expr, { kind: 'macro' }>, program: Program): Side | null {
   const { definition, name } = expr;
-  const { function: kernel } = facts;
-  if (definition.parameters !== null || definition.ambiguous || definition.inactive === true || definition.file !== kernel.file || definition.line >= unit.source.line(kernel.headSpan.start)) return null;
+  const { unit, facts: { function: kernel } } = context;
+  const own = definition.file === kernel.file ? definition.line < unit.source.line(kernel.headSpan.start) : isVisible(context, definition.file, 0, program);
+  const known = unit.macros.get(name);
+  if (definition.parameters !== null || definition.ambiguous || definition.inactive === true || !own || known?.file !== definition.file || known.line !== definition.line || known.ambiguous) return null;
   if (!/^(?:\w+|\([^()]*\))$/.test(definition.body)) return null;
   const undone = [...program.units.values()].some((one) => one.source.directives.some((directive) => directive.kind === 'undef' && directive.argument.trim() === name));
   const value = undone || expr.expanded.type.kind !== 'int' ? null : single(evaluate(expr.expanded, () => null));

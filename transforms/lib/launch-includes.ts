@@ -1,6 +1,6 @@
 /** Headers that the host text of a plan needs: where an include may stand that every configuration sees, outside of `extern "C"` and namespaces. */
 import type { Directive, SourceFile } from '../../src/source/types.js';
-import type { Unit } from '../../src/syntax/tree.js';
+import type { Program, Unit } from '../../src/syntax/tree.js';
 import { fileTokens } from './launch-mentions.js';
 import { lineEndOf } from './text.js';
 import type { Edit } from './types.js';
@@ -15,6 +15,21 @@ export function includeEdits({ source }: Unit, headers: readonly string[], limit
   const at = last !== undefined ? lineEndOf(source, Math.max(last.start, last.end - 1)) : topOf(source, open);
   const behind = at > 0 && source.text[at - 1] !== '\n' ? '\n' : '';
   return [{ file: source.realPath, span: { start: at, end: at }, text: behind + missing.map((header) => `#include <${header}>\n`).join('') }];
+}
+
+/** Does the unit include the file, by itself or through others, in front of `limit` and whatever the build? Quoted includes only: of others the files are not known. */
+export function includedBefore(program: Program, unit: Unit, file: string, limit = Infinity, seen: ReadonlySet<string> = new Set()): boolean {
+  const { source, includes } = unit;
+  if (seen.has(source.realPath)) return false;
+  const within = new Set([...seen, source.realPath]);
+  return topLevel(source).some(({ kind, argument, start }) => {
+    const quoted = kind === 'include' && start < limit ? /^"(?:\.{1,2}\/)*([^"]+)"/.exec(argument.trim())?.[1] : undefined;
+    return quoted !== undefined && includes.some((path) => {
+      if (path !== quoted && !path.endsWith(`/${quoted}`)) return false;
+      const included = program.units.get(path);
+      return path === file || (included !== undefined && includedBefore(program, included, file, Infinity, within));
+    });
+  });
 }
 
 /** Directives outside of conditionals (an include guard around the whole file aside) and of braces. */

@@ -1,7 +1,7 @@
 /** Comments of a text that is replaced which the new text does not hold: they are put somewhere near, never dropped. */
 import { tokenize } from '../../src/source/tokenizer.js';
 import type { SourceFile, Span } from '../../src/source/types.js';
-import { commentsIn, unixNewlines } from './text.js';
+import { commentsIn, indentAt, lineStartOf, startsLine, unixNewlines } from './text.js';
 
 /** Texts of the comments of `span` that stand less often in `written` than they stood, each once, in order. White space does not count. */
 export function lostComments(source: SourceFile, span: Span, written: string): readonly string[] {
@@ -36,4 +36,17 @@ export function behindBrace(source: SourceFile, open: number, start: number): Sp
     if (next !== undefined && source.text.slice(comment.end, next.start).trim() !== '') return null;
   }
   return { start, end: start + line.length };
+}
+
+/** The first of the lines right above a statement's that hold nothing but a comment each, as far in as it. */
+export function saidAbove(source: SourceFile, line: number): number {
+  const indent = indentAt(source, line);
+  let start = line;
+  for (const comment of [...commentsIn(source, { start: 0, end: line })].reverse()) {
+    const end = comment.start + source.text.slice(comment.start, comment.end).trimEnd().length;
+    const gap = source.text.slice(end, start);
+    if (gap.trim() !== '' || gap.split('\n').length !== 2 || !startsLine(source, comment.start) || indentAt(source, comment.start) !== indent) break;
+    start = lineStartOf(source, comment.start);
+  }
+  return start;
 }
