@@ -12,9 +12,10 @@ import { Memory, run, type Decision } from './lockstep.js';
 import { CONTROL, type Specimen } from './soundness-kernels-control.js';
 import { MEMORY } from './soundness-kernels-memory.js';
 import { OBJECTS } from './soundness-kernels-objects.js';
+import { LVALUES } from './soundness-kernels-lvalues.js';
 import { TEMPLATES } from './soundness-kernels-templates.js';
 
-const SPECIMENS = [...CONTROL, ...MEMORY, ...OBJECTS, ...TEMPLATES];
+const SPECIMENS = [...CONTROL, ...MEMORY, ...OBJECTS, ...LVALUES, ...TEMPLATES];
 const SHAPES: readonly BlockShape[] = [
   { x: 32, y: 1, z: 1 }, { x: 96, y: 1, z: 1 }, { x: 48, y: 1, z: 1 }, { x: 16, y: 8, z: 1 }, { x: 32, y: 3, z: 2 }, { x: 4, y: 4, z: 6 }, { x: 33, y: 2, z: 1 },
 ];

@@ -12,7 +12,7 @@ import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import type { Variable } from './facts.js';
-import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
+import { isMember, mayHoldAddress, rootOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';
 import { structureOf, type Structure } from './structure.js';
 import type { CallExpr, Decl, Expr, FunctionDecl, Type } from '../syntax/tree.js';
@@ -56,10 +56,6 @@ export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMa
     byValue ||= candidate.returns.kind !== 'reference';
   }
   return returned && !isDropped(call, byValue, parents);
-}
-
-function mayHoldAddress(type: Type): boolean {
-  return type.kind === 'pointer' || type.kind === 'reference' || type.kind === 'unknown' || type.kind === 'dependent' || (type.kind === 'record' && type.decl.vector === null);
 }
 
 /** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. What a callee that is not seen returns may hold an address. */

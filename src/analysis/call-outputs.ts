@@ -8,7 +8,7 @@
  */
 import { builtin } from '../cuda/builtins.js';
 import { strip } from './children.js';
-import { addressedVariable, rootOf, valueType, type Root } from './lvalues.js';
+import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
@@ -31,18 +31,18 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
   const callee = call.callee;
   const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
   const visible = callee.kind === 'function' || (callee.kind === 'method' && candidates.length > 0);
-  if (callee.kind === 'method' && !callee.arrow) {
-    const root = rootOf(callee.object);
-    if (root !== null) outputs.push({ root: { ...root, whole: false }, argument: -1, how: visible ? 'reference' : 'unknown' });
+  if (callee.kind === 'method') {
+    const roots = callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object);
+    for (const root of roots) outputs.push({ root: { ...root, whole: false }, argument: -1, how: visible && roots.length === 1 ? 'reference' : 'unknown' });
   }
   for (let i = 0; i < call.arguments.length; i++) {
     const argument = call.arguments[i];
     if (argument === undefined) continue;
-    const addressed = addressedVariable(argument);
-    if (addressed !== null) {
+    const addressed = addressedBy(argument);
+    if (addressed.length > 0) {
       const entry = callee.kind === 'builtin' ? builtin(callee.name) : undefined;
       // A built-in that only reads what it is given changes nothing.
-      if (entry === undefined || entry.writes.includes(i)) outputs.push({ root: addressed, argument: i, how: callee.kind !== 'builtin' && !visible ? 'unknown' : 'address' });
+      if (entry === undefined || entry.writes.includes(i)) for (const root of addressed) outputs.push({ root: { ...root, whole: false }, argument: i, how: callee.kind !== 'builtin' && !visible ? 'unknown' : 'address' });
     }
     if (callee.kind === 'builtin') continue;
     if (visible) {
@@ -64,15 +64,6 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
 }
 
-/** The variables that an lvalue may be (a part of): several for `c ? x : y`. */
-export function rootsOf(lvalue: Expr): readonly Root[] {
-  const e = strip(lvalue);
-  if (e.kind === 'conditional') return [...rootsOf(e.then), ...rootsOf(e.else)];
-  if (e.kind === 'binary' && e.op === ',') return rootsOf(e.right);
-  const root = rootOf(e);
-  return root === null ? [] : [root];
-}
-
 /** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
 export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
   const { type } = node;
@@ -80,12 +71,10 @@ export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): reado
   const given = node.kind === 'construct' ? node.arguments : node.elements;
   return given.flatMap((argument, i) => {
     if (type.kind === 'record' && !mayBind(type.decl, given.length, i)) return [];
-    const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedVariable(argument) : null;
-    return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...(addressed === null ? [] : [addressed])];
+    const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedBy(argument) : NO_ROOTS;
+    return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...addressed];
   });
 }
-
-export const NO_ROOTS: readonly Root[] = [];
 
 function constructors(record: RecordDecl): readonly FunctionDecl[] {
   return record.methods.filter((method) => method.name === record.name);

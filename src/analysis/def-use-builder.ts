@@ -11,7 +11,7 @@ import { NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { callsIterators } from './implicit-calls.js';
-import { rootOf, variableOf } from './lvalues.js';
+import { rootOf, rootsOf, variableOf } from './lvalues.js';
 import { assignsOwnObject, forEachRef } from './structure.js';
 import type { Expr, FunctionDecl, Stmt, SwitchStmt, VariableDecl } from '../syntax/tree.js';
 
@@ -111,9 +111,8 @@ class Builder extends DefUseExpressions {
         for (const input of node.inputs) this.expression(input);
         for (const output of node.outputs) {
           this.expression(output);
-          const root = rootOf(output);
-          if (root !== null) this.unknownTo(root, node, 'written by inline asm');
-          else if (assignsOwnObject(output)) this.set(this.self, this.add({ kind: 'unknown', decl: this.self, node, why: 'written by inline asm', previous: this.current(this.self) }).id);
+          for (const root of rootsOf(output)) this.unknownTo(root, node, 'written by inline asm');
+          if (assignsOwnObject(output)) this.set(this.self, this.add({ kind: 'unknown', decl: this.self, node, why: 'written by inline asm', previous: this.current(this.self) }).id);
         }
         return;
       case 'preprocessor':
@@ -148,6 +147,10 @@ class Builder extends DefUseExpressions {
     const decl = variableOf(variable);
     if (decl === null) return;
     if (variable.type.kind === 'reference' && variable.init !== null && !variable.opaqueInit && !this.structure.aliases.has(variable)) {
+      if (rootsOf(variable.init).length > 0) {
+        this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `\`${variable.name}\` is one of several objects`, previous: -1 });
+        return;
+      }
       const lvalue = strip(variable.init);
       if (lvalue.kind === 'index' || lvalue.kind === 'member' || lvalue.kind === 'unary' || lvalue.kind === 'ref' || lvalue.kind === 'conditional') this.memoryReferences.add(variable);
     }
@@ -244,7 +247,7 @@ class Builder extends DefUseExpressions {
     this.bound(node);
     const iterators = callsIterators(node);
     // Through a reference to the elements the body may write them.
-    if (range !== null && node.variable.type.kind === 'reference' && node.variable.type.to.const !== true) this.unknownTo(range, node, `elements are written through \`${node.variable.name}\``);
+    if (node.variable.type.kind === 'reference' && node.variable.type.to.const !== true) for (const root of rootsOf(node.range)) this.unknownTo(root, node, `elements are written through \`${node.variable.name}\``);
     if (range !== null && !iterators && node.variable.type.kind !== 'reference') this.declareAs(decl, { kind: 'declaration', decl: node.variable, init: node.range });
     else this.declareAs(decl, { kind: 'unknown', decl, node, why: `elements of a range in \`${node.variable.name}\``, previous: -1 });
   }

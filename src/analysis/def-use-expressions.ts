@@ -3,12 +3,12 @@
  * only. The statements around them are the work of def-use-builder.ts.
  */
 import { outlives } from './address-fate.js';
-import { strip, type Node } from './children.js';
+import type { Node } from './children.js';
 import type { Control } from './control-flow.js';
 import type { StoreSite } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
-import { isMember, rootOf, variableOf, type Root } from './lvalues.js';
+import { isMember, leadsOut, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import { assignsOwnObject, structureOf } from './structure.js';
 import type { AssignExpr, CallExpr, Expr, RefExpr, Stmt, ThisExpr, UpdateExpr } from '../syntax/tree.js';
 
@@ -160,14 +160,11 @@ export abstract class DefUseExpressions extends DefUseTables {
   private assign(node: AssignExpr | UpdateExpr, target: Expr, reads: boolean): void {
     const root = rootOf(target);
     if (root === null) {
-      const lvalue = strip(target);
-      if (lvalue.kind === 'conditional') {
-        for (const side of [lvalue.then, lvalue.else]) {
-          const part = rootOf(side);
-          if (part !== null) this.unknownTo(part, node, 'assigned through `?:`');
-        }
-      } else if (assignsOwnObject(target)) {
+      for (const part of rootsOf(target)) this.unknownTo(part, node, 'one of several objects is assigned');
+      if (assignsOwnObject(target)) {
         this.set(this.self, this.add({ kind: 'assignment', decl: this.self, node, previous: this.current(this.self), whole: false, control: this.control }).id);
+        // `*p = x` with a field p: it may lie in the object, or be any object of the caller's.
+        if (leadsOut(target)) this.stores.push({ node, target, control: this.control });
       } else this.stores.push({ node, target, control: this.control });
       return;
     }

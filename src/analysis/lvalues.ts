@@ -42,6 +42,16 @@ export function valueType(type: Type): Type {
   return type.kind === 'reference' ? type.to : type;
 }
 
+/** Can a value of the type lead to an object: a pointer, or something with one inside? */
+export function mayHoldAddress(type: Type): boolean {
+  switch (type.kind) {
+    case 'pointer': case 'reference': case 'unknown': case 'dependent': return true;
+    case 'record': return type.decl.vector === null;
+    case 'array': return mayHoldAddress(type.of);
+    default: return false;
+  }
+}
+
 export interface Root {
   readonly decl: Variable;
   /** The name in the lvalue. */
@@ -60,11 +70,14 @@ export function rootOf(lvalue: Expr): Root | null {
         const decl = variableOf(e.decl);
         return decl === null ? null : { decl, ref: e, whole };
       }
-      case 'member':
-        if (e.arrow) return null;
-        e = strip(e.object);
+      case 'member': {
+        // `(&x)->f`, and `a->f` of an array: parts of the object.
+        const object: Expr | null = e.arrow ? elementBase(e.object) : e.object;
+        if (object === null) return null;
+        e = strip(object);
         whole = false;
         break;
+      }
       case 'index': {
         const base = elementBase(e.base);
         if (base === null) return null;
@@ -107,13 +120,79 @@ export function rootOf(lvalue: Expr): Root | null {
   }
 }
 
+/** Does an lvalue that is named from the method's own object lie behind a pointer or a reference in it, and so perhaps outside of it? */
+export function leadsOut(lvalue: Expr): boolean {
+  for (let e = strip(lvalue); ;) {
+    switch (e.kind) {
+      case 'ref': return e.type.kind === 'reference' || (e.decl?.kind === 'variable' && e.decl.type.kind === 'reference');
+      case 'this': return false;
+      case 'member':
+        if (e.field === null || e.field.type.kind === 'reference' || (e.arrow && strip(e.object).kind !== 'this')) return true;
+        e = strip(e.object);
+        break;
+      case 'index':
+        if (strip(e.base).type.kind !== 'array') return true;
+        e = strip(e.base);
+        break;
+      case 'unary':
+        if (e.op !== '*' || strip(e.operand).kind !== 'this') return true;
+        return false;
+      default: return true;
+    }
+  }
+}
+
+/**
+ * The variables that an lvalue may be (a part of), whichever of them it is in a run: several for `c ? x : y` and for parts of it (`(c ? x : y).f`, `(c ? &x : &y)->f`). Those that lie in
+ * memory are left out.
+ */
+export function rootsOf(lvalue: Expr): readonly Root[] {
+  const only = rootOf(lvalue);
+  if (only !== null) return [only];
+  const e = strip(lvalue);
+  switch (e.kind) {
+    case 'conditional': return [...rootsOf(e.then), ...rootsOf(e.else)];
+    case 'binary': return e.op === ',' ? rootsOf(e.right) : NO_ROOTS;
+    case 'member': return parts(e.arrow ? addressedBy(e.object) : rootsOf(e.object));
+    case 'index': return parts(strip(e.base).type.kind === 'array' ? rootsOf(e.base) : addressedBy(e.base));
+    case 'unary': return e.op === '*' ? addressedBy(e.operand) : NO_ROOTS;
+    case 'cast': return parts(rootsOf(e.operand));
+    case 'assign': case 'update': return rootsOf(e.target);
+    default: return NO_ROOTS;
+  }
+}
+
+/** The variables that a pointer may lead to, as far as it is made on the spot: `&x`, `a + 1`, `c ? &x : &y`. What a pointer variable holds is not followed. */
+export function addressedBy(pointer: Expr): readonly Root[] {
+  const e = strip(pointer);
+  switch (e.kind) {
+    case 'unary': return e.op === '&' ? rootsOf(e.operand) : e.type.kind === 'array' ? parts(rootsOf(e)) : NO_ROOTS;
+    case 'conditional': return [...addressedBy(e.then), ...addressedBy(e.else)];
+    case 'binary':
+      if (e.op === ',') return addressedBy(e.right);
+      return e.op === '+' || e.op === '-' ? parts([...addressedBy(e.left), ...addressedBy(e.right)]) : NO_ROOTS;
+    case 'cast': return parts(addressedBy(e.operand));
+    case 'ref': case 'index': case 'member': return isArrayValued(e) ? parts(rootsOf(e)) : NO_ROOTS;
+    default: return NO_ROOTS;
+  }
+}
+
+function parts(roots: readonly Root[]): readonly Root[] {
+  return roots.map((root) => ({ ...root, whole: false }));
+}
+
+export const NO_ROOTS: readonly Root[] = [];
+
 /** For `base[i]`, `*(base + i)`: the lvalue of the array that is indexed; null if `base` is a pointer into memory. */
 function elementBase(base: Expr): Expr | null {
   let e = strip(base);
+  if (e.kind === 'binary' && e.op === ',') return elementBase(e.right);
   if (e.kind === 'binary' && (e.op === '+' || e.op === '-')) {
     const left = elementBase(e.left);
     return left ?? elementBase(e.right);
   }
+  // `(*&a)[1]`: what is followed must be an array itself.
+  if (e.kind === 'unary' && e.op === '*') return e.type.kind === 'array' ? e : null;
   if (e.kind === 'unary' && e.op === '&') {
     // `(&x)[i]`, `(&x.y)[1]`: parts of x, if x is a variable at all.
     return e.operand;
@@ -141,33 +220,12 @@ function stripCasts(expr: Expr): Expr {
   return e;
 }
 
-/** The variable whose address an argument passes: `&x`, `&x.f`, `&a[i]`, a bare array `a`, `a + i`; null if none. */
-export function addressedVariable(argument: Expr): Root | null {
-  const e = stripCasts(argument);
-  if (e.kind === 'unary' && e.op === '&') {
-    const root = rootOf(e.operand);
-    return root === null ? null : { ...root, whole: false };
-  }
-  if (e.kind === 'ref' || e.kind === 'binary' || e.kind === 'index' || e.kind === 'member') {
-    if (!isArrayValued(e)) return null;
-    const root = rootOf(e.kind === 'binary' ? leftmost(e) : e);
-    return root === null ? null : { ...root, whole: false };
-  }
-  return null;
-}
-
 /** Does the expression decay to a pointer into the object it names? */
 function isArrayValued(expr: Expr): boolean {
   const e = strip(expr);
   if (e.kind === 'binary') return (e.op === '+' || e.op === '-') && (isArrayValued(e.left) || isArrayValued(e.right));
   if (e.kind === 'ref' && e.decl?.kind === 'parameter') return e.decl.type.kind === 'reference' && e.decl.type.to.kind === 'array';
   return e.type.kind === 'array';
-}
-
-function leftmost(expr: Expr): Expr {
-  const e = strip(expr);
-  if (e.kind === 'binary') return isArrayValued(e.left) ? leftmost(e.left) : leftmost(e.right);
-  return e;
 }
 
 /** True if a parameter is bound to the caller's object: the callee may change it unless it is `const`. */

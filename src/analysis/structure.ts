@@ -9,13 +9,13 @@
  * Not handled: a visible callee that keeps the address it is given. Inactive arms of `#if` are not part of the function: a verdict
  * belongs to the chosen configuration.
  */
-import { boundBy, NO_ROOTS, outputsOf, rootsOf, type CallOutput } from './call-outputs.js';
+import { boundBy, outputsOf, type CallOutput } from './call-outputs.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared } from './implicit-calls.js';
-import { isMember, isReference, rootOf, variableOf, type Root } from './lvalues.js';
+import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
@@ -196,8 +196,7 @@ class Walk {
   }
 
   private address(node: Expr & { kind: 'unary' }): void {
-    const root = rootOf(node.operand);
-    if (root !== null) this.kept(node, root.decl);
+    for (const root of rootsOf(node.operand)) this.kept(node, root.decl);
   }
 
   /** Follows an address upwards to what consumes it. */
@@ -259,6 +258,8 @@ class Walk {
       this.aliases.set(variable, root);
       return;
     }
+    // One of several objects, or a part of one.
+    if (range === null) for (const { decl } of rootsOf(init)) this.escape(decl);
     const lvalue = strip(init);
     // A reference into memory keeps no variable; anything else might.
     if (range === null && (lvalue.kind === 'index' || lvalue.kind === 'member' || (lvalue.kind === 'unary' && lvalue.op === '*'))) return;
@@ -286,8 +287,8 @@ class Walk {
     const root = rootOf(target);
     if (root === null || this.leadsAway(target, root)) this.indirect.push(node);
     if (root !== null) { this.record(root.decl, node, true); return; }
-    const lvalue = strip(target);
-    if (lvalue.kind === 'conditional') { this.assign(lvalue.then, node); this.assign(lvalue.else, node); return; }
+    // One of several objects: which one is not known.
+    for (const part of rootsOf(target)) this.record(part.decl, node, false);
     if (assignsOwnObject(target)) this.assignsThis = true;
   }
 
@@ -302,9 +303,8 @@ class Walk {
   }
 
   private asmOutput(output: Expr, node: AsmStmt): void {
-    const root = rootOf(output);
-    if (root !== null) this.record(root.decl, node, false);
-    else if (assignsOwnObject(output)) this.assignsThis = true;
+    for (const root of rootsOf(output)) this.record(root.decl, node, false);
+    if (assignsOwnObject(output)) this.assignsThis = true;
   }
 
   private call(call: CallExpr): void {
@@ -341,15 +341,18 @@ class Walk {
 
 /** Is the lvalue a field of the method's own object, or the object? */
 export function assignsOwnObject(target: Expr): boolean {
-  let e = strip(target);
-  for (;;) {
-    if (e.kind === 'ref') return isMember(e.decl);
-    if (e.kind === 'this') return true;
-    if (e.kind === 'member') e = strip(e.object);
-    else if (e.kind === 'index') e = strip(e.base);
-    else if (e.kind === 'unary' && (e.op === '*' || e.op === '&')) e = strip(e.operand);
-    else if (e.kind === 'cast') e = strip(e.operand);
-    else return false;
+  const e = strip(target);
+  switch (e.kind) {
+    case 'ref': return isMember(e.decl);
+    case 'this': return true;
+    case 'member': return assignsOwnObject(e.object);
+    case 'index': return assignsOwnObject(e.base);
+    case 'unary': return (e.op === '*' || e.op === '&') && assignsOwnObject(e.operand);
+    case 'cast': return assignsOwnObject(e.operand);
+    case 'conditional': return assignsOwnObject(e.then) || assignsOwnObject(e.else);
+    case 'binary': return (e.op === ',' || e.op === '+' || e.op === '-') && (assignsOwnObject(e.right) || (e.op !== ',' && assignsOwnObject(e.left)));
+    case 'assign': case 'update': return assignsOwnObject(e.target);
+    default: return false;
   }
 }
 

@@ -11,7 +11,7 @@
  */
 import { typeOfDecl } from '../syntax/lower-type.js';
 import { memberScope } from '../syntax/scope.js';
-import type { CallExpr, DependentType, FunctionDecl, Program, RecordType, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
+import type { CallExpr, DependentType, FunctionDecl, Program, RecordDecl, RecordType, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
 import { bindings, substitute } from '../syntax/types.js';
 import { calleesAt, calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, type Node } from './children.js';
@@ -183,9 +183,19 @@ export function isForeign(type: Type, program: Program): boolean {
 
 /** Is a class template, or one that the class has for a base, given a foreign type? */
 export function givesForeign(type: RecordType, program: Program): boolean {
-  return typesIn(type.templateArguments ?? []).some((inner) => isForeign(inner, program))
-    || type.decl.bases.some((base) => base.kind === 'record' && givesForeign(base, program));
+  // `struct S : Base<S>`: the question is being asked already.
+  if (asked.has(type.decl)) return false;
+  asked.add(type.decl);
+  try {
+    return typesIn(type.templateArguments ?? []).some((inner) => isForeign(inner, program))
+      || type.decl.bases.some((base) => base.kind === 'record' && givesForeign(base, program));
+  } finally {
+    asked.delete(type.decl);
+  }
 }
+
+/** Records whose arguments and bases are being looked at. */
+const asked = new Set<RecordDecl>();
 
 // ------------------------------------------------------------------------------------------------------------- whole functions
 

@@ -17,7 +17,7 @@ import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { callHidesValue, isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
-import { byReference, rootOf } from './lvalues.js';
+import { addressedBy, byReference, rootOf, rootsOf } from './lvalues.js';
 import { lanesOfWarp } from './platform.js';
 import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
@@ -133,7 +133,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
-  if (isImplicit(call) || hidden) self = UNKNOWN;
+  if (isImplicit(call) || hidden) self = UNKNOWN | LOCAL;
   else if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
@@ -183,7 +183,7 @@ function pointedObject(pointer: Expr, state: Uniformity): number {
   const e = strip(pointer);
   if (e.kind === 'this') return state.selfTaint();
   const taint = taintOf(pointer, state);
-  if ((taint & LOCAL) !== 0) return (taint & ~LOCAL) | state.localStore;
+  if ((taint & LOCAL) !== 0) return taint | state.localStore;
   return isLane(taint) ? DATA | taint : UNKNOWN;
 }
 
@@ -231,8 +231,10 @@ export function storesOfCall(call: CallExpr, state: Uniformity): number {
     }
     case 'function': case 'method': {
       let taint = CONSTANT;
+      // An object that is no variable of this function, nor a part of one, is changed where the pointer leads.
+      const led = callee.kind === 'method' && (callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object)).length === 0;
       for (const solved of solvedCallees(callee.candidates, call, state)) {
-        taint |= solved === null ? UNKNOWN : solved.localStore;
+        taint |= solved === null ? UNKNOWN : solved.localStore | (led ? solved.finalTaint(solved.defUse.self) & ~LOCAL : CONSTANT);
       }
       return callee.candidates.length === 0 ? UNKNOWN : taint;
     }
@@ -240,6 +242,20 @@ export function storesOfCall(call: CallExpr, state: Uniformity): number {
       const library = libraryCall(call);
       return library !== null && !library.writesArguments ? CONSTANT : UNKNOWN;
     }
+  }
+}
+
+/** Where the references lie that a call may return: LOCAL if one may be to the thread's own objects. What it returns by value lies nowhere. */
+export function returnedPlace(call: CallExpr, state: Uniformity): number {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'builtin': return CONSTANT;
+    case 'function': case 'method': {
+      let taint = callee.candidates.length === 0 ? UNKNOWN | LOCAL : CONSTANT;
+      for (const solved of solvedCallees(callee.candidates, call, state)) taint |= solved === null ? UNKNOWN | LOCAL : solved.returnedPlace();
+      return taint;
+    }
+    case 'value': case 'unknown': return libraryCall(call) !== null ? CONSTANT : UNKNOWN | LOCAL;
   }
 }
 

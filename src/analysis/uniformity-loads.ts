@@ -6,11 +6,12 @@
  * element of the object's contents (taint.ts, LOCAL), joined here with everything stored through such pointers.
  */
 import { strip } from './children.js';
-import { variableOf } from './lvalues.js';
+import { mayHoldAddress, variableOf } from './lvalues.js';
 import { stableLoad, type Stability } from './stability.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY_BIT, GRID, isLane, LANE, LOCAL, ON_MEMORY, scopeOf, SCOPE_BITS, UNKNOWN, WARP } from './taint.js';
 import type { Env } from './env.js';
 import type { Scope } from './facts.js';
+import { returnedPlace } from './uniformity-calls.js';
 import { taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
 import type { Decl, Expr, VariableDecl } from '../syntax/tree.js';
@@ -31,7 +32,8 @@ export function placeTaint(lvalue: Expr, state: Uniformity): number {
   switch (e.kind) {
     case 'ref': {
       const decl: Decl | null = e.decl;
-      if (decl === null) return UNKNOWN;
+      // It may be the name of a pointer to anything.
+      if (decl === null) return UNKNOWN | LOCAL;
       const variable = variableOf(decl);
       if (variable !== null) return variable.type.kind === 'reference' ? taintOf(e, state) : CONSTANT;
       return decl.kind !== 'variable' ? UNKNOWN : decl.storage === 'member' ? CONSTANT : objectTaint(decl);
@@ -48,6 +50,7 @@ export function placeTaint(lvalue: Expr, state: Uniformity): number {
     case 'assign': case 'update': return placeTaint(e.target, state);
     case 'binary': return e.op === ',' ? placeTaint(e.right, state) : UNKNOWN;
     case 'this': return CONSTANT;
+    case 'call': return taintOf(e, state) | returnedPlace(e, state);
     default: return taintOf(e, state);
   }
 }
@@ -80,7 +83,7 @@ export function loaded(load: Expr, address: number, state: Uniformity): number {
   if ((address & LOCAL) !== 0) {
     // The thread's own object: its contents came with the pointer. A pointer found there may lead anywhere, to another of its objects too.
     const contents = (address & ~LOCAL) | state.localStore;
-    return load.type.kind === 'pointer' ? contents | UNKNOWN | LOCAL : contents;
+    return load.type.kind === 'pointer' ? contents | UNKNOWN | LOCAL : mayHoldAddress(load.type) ? contents | LOCAL : contents;
   }
   // What varies with the address is data, whatever the address came from.
   if (isLane(address)) return (address & ~GEOMETRY_BIT) | DATA;

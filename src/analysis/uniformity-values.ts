@@ -7,7 +7,7 @@
  */
 import { strip } from './children.js';
 import { hidesValue } from './implicit-code.js';
-import { isMember, rootOf, variableOf } from './lvalues.js';
+import { isMember, mayHoldAddress, rootOf, rootsOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
 import { constructedTaint, conversionTaint, listTaint } from './uniformity-objects.js';
 import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
@@ -58,7 +58,7 @@ function contentsOf(expr: Expr, state: Uniformity): number {
     case 'cast': return taintOf(expr.operand, state);
     case 'construct': return constructedTaint(expr.type, expr.arguments, state);
     case 'init-list': return listTaint(expr, state);
-    case 'lambda': case 'opaque': return UNKNOWN;
+    case 'lambda': case 'opaque': return UNKNOWN | LOCAL;
     default: return unreachable(expr);
   }
 }
@@ -71,7 +71,7 @@ export function joined(exprs: readonly Expr[], state: Uniformity): number {
 
 function refTaint(ref: RefExpr, state: Uniformity): number {
   const decl = ref.decl;
-  if (decl === null) return isStandardConstant(ref.name) ? CONSTANT : UNKNOWN;
+  if (decl === null) return isStandardConstant(ref.name) ? CONSTANT : UNKNOWN | LOCAL;
   switch (decl.kind) {
     case 'enumerator': case 'function': case 'template-parameter': return CONSTANT;
     case 'record': case 'enum': case 'typedef': return UNKNOWN;
@@ -85,7 +85,7 @@ function refTaint(ref: RefExpr, state: Uniformity): number {
   }
   if (isMember(decl)) {
     const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1);
-    return decl.type.kind === 'array' ? taint | LOCAL : taint & ~LOCAL;
+    return decl.type.kind === 'array' ? taint | LOCAL : mayHoldAddress(decl.type) ? taint : taint & ~LOCAL;
   }
   return memoryNameTaint(ref, decl, state);
 }
@@ -98,7 +98,10 @@ function addressTaint(lvalue: Expr, state: Uniformity): number {
   }
   const e = strip(lvalue);
   if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'function') return CONSTANT;
-  return placeTaint(e, state);
+  let taint = placeTaint(e, state);
+  // One of several of the thread's own objects.
+  for (const { ref, decl } of rootsOf(e)) if (!state.defUse.memoryReferences.has(decl)) taint |= state.valueTaint(state.defUse.reads.get(ref) ?? -1) | LOCAL;
+  return taint;
 }
 
 /** `a[i]`, `x.f`, `p->f`, `*p`: contents of a variable, or a load. */
@@ -170,10 +173,12 @@ function opaqueBase(base: Expr): boolean {
 /** A field of the method's own object: `x`, `this->x`, `x[i]` with a member array. Null if it is not one. */
 function ownObject(expr: Expr, state: Uniformity): number | null {
   let taint = CONSTANT;
+  // A field that is a number leads nowhere, however the object was reached.
+  const kept = mayHoldAddress(expr.type) ? ~0 : ~LOCAL;
   for (let e = strip(expr); ;) {
     switch (e.kind) {
-      case 'this': return state.valueTaint(state.defUse.reads.get(e) ?? -1) & ~LOCAL | taint;
-      case 'ref': return isMember(e.decl) ? state.valueTaint(state.defUse.reads.get(e) ?? -1) & ~LOCAL | taint : null;
+      case 'this': return state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | taint;
+      case 'ref': return isMember(e.decl) ? state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | taint : null;
       case 'member':
         if (e.arrow && strip(e.object).kind !== 'this') return null;
         e = strip(e.object);

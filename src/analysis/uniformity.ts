@@ -21,7 +21,7 @@ import type { Control, LoopFlow } from './control-flow.js';
 import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Variable } from './facts.js';
-import { recordHidesValue } from './implicit-code.js';
+import { callHidesValue, isImplicit, recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
 import { outputTaint, callTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
@@ -217,6 +217,11 @@ export class Uniformity {
     }
     for (const call of this.structure.calls) {
       let local = this.entry.self & LOCAL;
+      const { callee } = call;
+      // Whatever the object holds or leads to comes with it; what runs unnamed runs on an object that is not known.
+      if (callee.kind === 'method') local |= taintOf(callee.object, this) & LOCAL;
+      else if (callee.kind === 'value') local |= taintOf(callee.value, this) & LOCAL;
+      if (isImplicit(call) || callHidesValue(call)) local |= LOCAL;
       for (const argument of call.arguments) {
         local |= taintOf(argument, this) & LOCAL;
         // One of several own objects by reference: the callee's parameter is it, whichever it is.
@@ -324,6 +329,14 @@ export class Uniformity {
     return taint;
   }
 
+  /** Where the references that are returned lie; nowhere for values. */
+  returnedPlace(): number {
+    if (this.function.returns.kind !== 'reference' && this.function.returns.kind !== 'unknown' && this.function.returns.kind !== 'dependent') return CONSTANT;
+    let taint = CONSTANT;
+    for (const site of this.defUse.returns) if (site.value !== null) taint |= placeTaint(site.value, this);
+    return taint;
+  }
+
   /** Element of what is left in a parameter that is a reference, or in the object. */
   finalTaint(decl: Variable): number {
     const id = this.defUse.finals.get(decl);
@@ -334,7 +347,7 @@ export class Uniformity {
   selfTaint(): number {
     let taint = this.entry.self;
     for (const value of this.defUse.values) if (value.decl === this.defUse.self) taint |= this.valueTaint(value.id);
-    return taint & ~LOCAL;
+    return taint;
   }
 
   call(expr: Expr & { kind: 'call' }): number {

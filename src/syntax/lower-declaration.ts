@@ -105,9 +105,25 @@ function declareVariable(
   // What the parser's recovery left beside it may be a part of its type or of its value.
   if (place === 'function' && (holdsError(node) || holdsError(declaratorNode))) decl.opaqueInit = true;
   if (specifiers.auto) decl.type = decl.init === null ? decl.type : deduceAuto(decl.type, decl.init.type);
+  if (place === 'function' && mayRefer(node) && decl.type.kind !== 'pointer' && decl.type.kind !== 'reference') {
+    decl.type = { kind: 'reference', to: UNKNOWN };
+    decl.opaqueInit = true;
+  }
   if (place === 'namespace') ctx.unit.variables.push(decl);
   return decl;
 }
+
+/** `decltype(auto) z = (u);`, `decltype(f(x)) z = f(x);`: z may be another name for something. The type of what is no name depends on what sort of value it is. */
+function mayRefer(node: Cst): boolean {
+  const spelled = fieldChild(node, 'type');
+  const type = spelled?.type === 'placeholder_type_specifier' ? childOfType(spelled, 'decltype') : spelled;
+  if (type?.type !== 'decltype') return false;
+  const operand = namedChildren(type)[0];
+  return operand === undefined || !DECLTYPE_VALUES.has(operand.type);
+}
+
+/** Names have the type that they were declared with; arithmetic and literals are values. */
+const DECLTYPE_VALUES: ReadonlySet<string> = new Set(['identifier', 'field_expression', 'qualified_identifier', 'number_literal', 'char_literal', 'true', 'false', 'binary_expression', 'sizeof_expression']);
 
 function deviceSide(ctx: Lowering): boolean {
   const q = ctx.fn?.decl.qualifiers;

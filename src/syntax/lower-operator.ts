@@ -6,7 +6,7 @@ import { operatorCall } from './lower-overload.js';
 import { expression, isTypeName, lowerInitList } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
 import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
-import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, pointerTo, promote, stripReference, unqualified } from './types.js';
+import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, stripReference, unqualified } from './types.js';
 
 const BINARY = new Map<string, BinaryOperator>([
   ['+', '+'], ['-', '-'], ['*', '*'], ['/', '/'], ['%', '%'], ['<<', '<<'], ['>>', '>>'], ['&', '&'], ['|', '|'], ['^', '^'], ['<', '<'], ['<=', '<='],
@@ -178,6 +178,8 @@ export function lowerIndex(ctx: Lowering, node: Cst): Expr {
   if (baseNode === null || list === null || indexNode === undefined || more !== undefined) return ctx.opaque(node, 'subscript');
   const base = expression(ctx, baseNode);
   const index = expression(ctx, indexNode);
+  // `int (*p)[2] = a;`: a declaration that reads as the element of a number.
+  if (base.kind === 'cast' && base.style === 'functional' && base.operand.kind === 'unary' && base.operand.op === '*' && isArithmetic(base.type)) return ctx.opaque(node, 'declaration of a pointer to an array');
   const loose = looseMacro(base, 'postfix');
   if (loose !== null) return comesApart(ctx, node, loose);
   const overloaded = operatorCall(ctx, node, list, '[]', [base, index]);
@@ -186,6 +188,10 @@ export function lowerIndex(ctx: Lowering, node: Cst): Expr {
   let element: Type = UNKNOWN;
   if (type.kind === 'pointer') element = stripReference(type.to);
   else if (type.kind === 'dependent') element = dependentType(null, '');
-  else if (decay(index.type).kind === 'pointer') element = UNKNOWN;
+  else {
+    // `1[a]` is `a[1]`.
+    const turned = decay(index.type);
+    if (turned.kind === 'pointer' && type.kind === 'int') return { kind: 'index', span: ctx.span(node), base: index, index: base, type: stripReference(turned.to) };
+  }
   return { kind: 'index', span: ctx.span(node), base, index, type: element };
 }
