@@ -43,13 +43,31 @@ const WAYS: readonly (readonly [string, string])[] = [
   ['template <class T> struct B { T t; __device__ int operator[](int k) const { return t > k ? 9 : 0; } };', 'B<O>{O{n}}[5]'],
 ];
 
+/** What runs where objects end, and what the classes of instances write through pointers: a variable of the thread, or a shared one. */
+const WRITES: readonly (readonly [string, string])[] = [
+  ['', '{ E a{@}; }'], ['', '{ auto a = E{@}; }'], ['', 'E{@};'], ['', '{ E a[1] = {{@}}; }'], ['', '{ E a; a.p = @; }'], ['__device__ void f(E e) {}', 'f(E{@});'], ['struct H { E e; };', '{ H h{{@}}; }'], ['struct I : E {};', '{ I h{{@}}; }'],
+  ['__device__ E f(int *p) { return E{p}; }', 'f(@);'], ['__device__ E f(int *p) { return E{p}; }', '{ const E &r = f(@); }'], ['template <class T> struct F { T *p; __device__ ~F() { *p = threadIdx.x; } };', '{ F<int> d{@}; }'],
+  ['template <class T> __device__ void f(int *v) { T d{v}; }', 'f<E>(@);'], ['template <class T> __device__ void f(T t) {}', 'f(E{@});'], ['template <class T> __device__ int f(T t) { int r = t; return r; }', 'f(W{@});'],
+  ['template <class T> __device__ bool f(T t) { return t > 3; }', 'f(W{@});'], ['template <class T> __device__ bool f(T t) { return t > 3; }', 'W w{@}; f(w);'], ['template <class T> struct Q { T t; __device__ bool go() const { return t > 3; } };', 'Q<W> o{{@}}; o.go();'],
+  ['template <class T> struct Q { __device__ Q(T t) { t > 3; } };', 'Q<W> o(W{@});'], ['template <class T> struct Q { T t; __device__ ~Q() { t > 3; } };', '{ Q<W> o{{@}}; }'], ['template <class T> struct Q { static __device__ void go(T t) { t > 3; } };', 'Q<W>::go(W{@});'],
+  ['template <class T> __device__ void f(T t) { auto g = [&] { return t > 3; }; g(); }', 'f(W{@});'],
+];
+
 export const TEMPLATES: readonly Specimen[] = [
   ...WAYS.map(([template, use]) => traps(`an instance with a class: ${template} ${use}`, `${CLASSES}\n${template}`, [`if (${use} > 5) out[0] = 1;`])),
+  ...WRITES.flatMap(([before, use]) => [['a variable', 'int v = n;', '&v', 'v'], ['a shared one', '__shared__ int s; s = n; __syncthreads();', '&s', 's']].map(([what = '', made = '', address = '', name = '']) => traps(
+    `${what} written where no text says so: ${before} ${use}`, `
+struct E { int *p; __device__ ~E() { *p = threadIdx.x; } };
+struct W { int *p; __device__ operator int() const { *p = threadIdx.x; return 0; } __device__ bool operator>(int k) const { *p = threadIdx.x; return false; } };
+${before}`, [`${made} ${use.replaceAll('@', address)} if (${name} > 5) out[0] = 1;`]))),
   traps('variables that instances write', `${CLASSES}
+struct Mut { int v; __device__ bool operator>(int k) { v = threadIdx.x; return true; } };
+template <class T> __device__ bool asks(T &t) { return t > 5; }
 template <class T> __device__ void put(T &t) { t = 5; }
 template <class T> __device__ void set(int n, int &r) { T t(n); r = t.v; }
 template <class T> __device__ void store(int n, int *r) { T t(n); *r = t.v; }`, [
     'O a@{n}; put(a@); if (a@.v > 5) out[0] = 1;', 'int r@ = 0; set<C>(n, r@); if (r@ > 5) out[0] = 1;', 'int r@ = 0; store<C>(n, &r@); if (r@ > 5) out[0] = 1;',
+    'Mut m@{n}; asks(m@); if (m@.v > 5) out[0] = 1;',
   ]),
   {
     name: 'instances with numbers and with classes that only compute', source: `

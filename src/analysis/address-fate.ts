@@ -11,6 +11,8 @@
 import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { codeOf } from './function-code.js';
+import { conversionsOf } from './implicit-calls.js';
+import { endsOf } from './implicit-code.js';
 import type { Variable } from './facts.js';
 import { isMember, mayHoldAddress, rootOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';
@@ -64,7 +66,7 @@ function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node
   for (let up = parents.get(call); up !== undefined; below = up, up = parents.get(up)) {
     switch (up.kind) {
       case 'paren': case 'macro': continue;
-      case 'expression': return true;
+      case 'expression': return !hasLife(call.type);
       case 'binary': return up.op !== ',' && (!isPointer || up.op === '==' || up.op === '!=');
       case 'assign': return !isPointer && up.value === below && up.target.type.kind !== 'unknown';
       case 'declare': {
@@ -74,11 +76,16 @@ function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node
       case 'cast': if (isPointer || up.type.kind === 'reference' || up.type.kind === 'pointer') return false; continue;
       case 'index': if (isPointer || up.base !== below) return !isPointer; continue;
       case 'member': if (isPointer || up.arrow) return false; continue;
-      case 'if': case 'while': case 'for': case 'do': case 'switch': return true;
+      case 'if': case 'while': case 'for': case 'do': case 'switch': return !hasLife(call.type);
       default: return false;
     }
   }
   return false;
+}
+
+/** Does an object of the type end, or become a value, by code that finds in it what it was handed? */
+function hasLife(type: Type): boolean {
+  return type.kind === 'record' && type.decl.vector === null && (endsOf(type).length > 0 || conversionsOf(type.decl).functions.length > 0);
 }
 
 function fateIn(fn: FunctionDecl, argument: number): Fate {

@@ -10,6 +10,7 @@ import { DefUseTables, NOTHING, type Delta } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, leadsOut, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import { assignsOwnObject, structureOf } from './structure.js';
+import { isDependent } from './template-types.js';
 import type { AssignExpr, CallExpr, Expr, RefExpr, Stmt, ThisExpr, UpdateExpr } from '../syntax/tree.js';
 
 /** A statement that jumps may lead to the end of. */
@@ -233,7 +234,7 @@ function leavesAlone(call: CallExpr, argument: number): boolean {
   const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
   return candidates.length > 0 && candidates.every((candidate) => {
     const parameter = candidate.parameters[argument];
-    if (candidate.body === null || parameter === undefined || parameter.pack) return false;
+    if (candidate.body === null || parameter === undefined || parameter.pack || isDependent(parameter.type)) return false;
     const { assignments, escaped, opaque } = structureOf(candidate);
     return !opaque && !escaped.has(parameter) && !assignments.some((assignment) => assignment.decl === parameter);
   });

@@ -3,7 +3,7 @@
  * constructors, and declaring one also a call of its destructor.
  */
 import { builtin, isBuiltin } from '../cuda/builtins.js';
-import type { CallExpr, Expr, FunctionDecl, RecordDecl, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { strip } from './children.js';
 import { EffectTables, type Mode } from './effects-tables.js';
@@ -12,6 +12,7 @@ import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf } from './i
 import { libraryCall } from './library-calls.js';
 import { lambdaOf } from './lambdas.js';
 import { targetsOf, UNKNOWN_PLACE } from './places.js';
+import { givesForeign } from './template-types.js';
 import { bodiesOf, lambdaSummary, substitute, summaryOf, type Summary } from './summaries.js';
 
 export abstract class CallEffects extends EffectTables {
@@ -135,7 +136,7 @@ export abstract class CallEffects extends EffectTables {
     const lambda = lambdaOf(value);
     if (lambda !== null) {
       node.arguments.forEach((argument, position) => this.expression(argument, lambda.parameters[position]?.type.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read'));
-      const summary = lambdaSummary(lambda, this.context.program);
+      const summary = lambdaSummary(lambda, this.context.instance, this.context.program);
       if (summary === null) this.unknownCalls.add(node);
       else this.apply(summary, node);
       return;
@@ -175,7 +176,7 @@ export abstract class CallEffects extends EffectTables {
     if (type.kind === 'record') {
       for (const argument of given) this.expression(argument, 'read');
       if (type.decl.vector !== null) return;
-      this.begins(node, type.decl, given);
+      this.begins(node, type, given);
       this.runs(node, lifeOf(type.decl).ends, []);
       return;
     }
@@ -188,13 +189,14 @@ export abstract class CallEffects extends EffectTables {
   protected defaulted(variable: VariableDecl): void {
     let { type } = variable;
     while (type.kind === 'array') type = type.of;
-    if (type.kind === 'record' && type.decl.vector === null && !variable.opaqueInit) this.begins(nameOf(variable), type.decl, []);
+    if (type.kind === 'record' && type.decl.vector === null && !variable.opaqueInit) this.begins(nameOf(variable), type, []);
   }
 
   /** Constructors of a record, what its bases and members run, and default arguments that a constructor is not given. */
-  private begins(node: Expr, record: RecordDecl, given: readonly Expr[]): void {
+  private begins(node: Expr, type: RecordType, given: readonly Expr[]): void {
+    const record = type.decl;
     const { parts, unseen } = lifeOf(record);
-    if (unseen) { this.unknownCalls.add(node); this.writeUnknown(); }
+    if (unseen || givesForeign(type, this.context.program)) { this.unknownCalls.add(node); this.writeUnknown(); }
     this.runs(node, parts, []);
     const constructors = constructorsFor(record, given.length);
     this.runs(node, constructors, given);
@@ -214,7 +216,7 @@ export abstract class CallEffects extends EffectTables {
     if (type.kind !== 'record' || type.decl.vector !== null || value.kind === 'init-list' || value.kind === 'construct') return;
     const from = strip(value).type;
     if (from.kind === 'record' && from.decl === type.decl) return;
-    this.begins(value, type.decl, [value]);
+    this.begins(value, type, [value]);
   }
 
   /** A number, a pointer or another object where an object is wanted: an argument, a result, a value that is assigned. */
@@ -228,6 +230,7 @@ export abstract class CallEffects extends EffectTables {
     let { type } = variable;
     while (type.kind === 'array') type = type.of;
     if (type.kind !== 'record') return;
+    if (givesForeign(type, this.context.program)) this.unseen(nameOf(variable));
     const own = type.decl.methods.filter((method) => method.name.startsWith('~'));
     const destructors = new Set([...own, ...lifeOf(type.decl).ends]);
     if (destructors.size > 0) this.runs(nameOf(variable), [...destructors], []);
@@ -252,7 +255,8 @@ export abstract class CallEffects extends EffectTables {
   }
 }
 
-function nameOf(variable: VariableDecl): Expr {
+/** The name of a variable where it is declared. */
+export function nameOf(variable: VariableDecl): Expr {
   return { kind: 'ref', name: variable.name, decl: variable, span: variable.nameSpan, type: variable.type };
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a walk over effects collects, and how an access to memory is noted: the tables behind effects.ts.
  */
-import type { CallExpr, Expr, Program, Space, Stmt, Type } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, Program, Space, Stmt, Type } from '../syntax/tree.js';
 import { strip } from './children.js';
 import type { Effects, MemoryAccess, Variable } from './facts.js';
 import { isAutomatic } from './function-index.js';
@@ -9,6 +9,8 @@ import { placesOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places
 
 export interface EffectContext extends PlaceContext {
   readonly program: Program;
+  /** Whose template parameters the types depend on: the function, around a lambda too. */
+  readonly instance: FunctionDecl | null;
 }
 
 /** What happens to an lvalue: `address` if only its address is taken. */

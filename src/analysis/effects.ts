@@ -11,7 +11,7 @@ import type { CastExpr, Expr, Stmt, Type, VariableDecl } from '../syntax/tree.js
 import { unreachable } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
 import { isStmt, strip, type Node } from './children.js';
-import { CallEffects } from './effects-calls.js';
+import { CallEffects, nameOf } from './effects-calls.js';
 import { type EffectContext, type Mode } from './effects-tables.js';
 import type { Env } from './env.js';
 import type { Effects } from './facts.js';
@@ -26,7 +26,7 @@ const memo = new WeakMap<Node, Effects>();
 export function effectsOf(node: Stmt | Expr, env: Env): Effects {
   const known = memo.get(node);
   if (known !== undefined) return known;
-  const made = collectEffects(node, { index: indexFunction(env.function), function: env.function, program: env.program });
+  const made = collectEffects(node, { index: indexFunction(env.function), function: env.function, instance: env.function, program: env.program });
   memo.set(node, made);
   return made;
 }
@@ -140,6 +140,7 @@ class Collector extends CallEffects {
   }
 
   private declaration(variable: VariableDecl): void {
+    if (this.isForeign(variable.type)) this.unseen(nameOf(variable));
     if (variable.init === null) this.defaulted(variable);
     else {
       this.expression(variable.init, variable.type.kind === 'reference' ? 'address' : 'read');
@@ -209,8 +210,13 @@ class Collector extends CallEffects {
 
   /** An operand of which an instance may be a class with operators, or volatile: what is done with it may do anything. */
   private dependent(node: Expr): void {
-    const { function: fn, program } = this.context;
-    if (fn !== null && fn !== undefined && program !== undefined && judge(node.type, fn, program).foreign !== null) this.unseen(node);
+    if (this.isForeign(node.type)) this.unseen(node);
+  }
+
+  private isForeign(type: Type): boolean {
+    const inner = type.kind === 'array' ? type.of : type;
+    const { instance } = this.context;
+    return isDependent(inner) && instance !== null && judge(inner, instance, this.context.program).foreign !== null;
   }
 
   private castMode(node: CastExpr, mode: Mode): Mode {

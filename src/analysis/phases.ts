@@ -10,16 +10,18 @@
  * Two barriers in opposite arms of a condition that threads of a block do not share are undefined behaviour and are not told apart from one.
  */
 import { builtin } from '../cuda/builtins.js';
-import type { CallExpr, Expr, FunctionDecl, Program, Stmt } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, Program, Stmt, Type } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
 import { calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { collectEffects } from './effects.js';
+import { endsOf } from './implicit-code.js';
 import { lambdaOf } from './lambdas.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { libraryCall } from './library-calls.js';
 import { placesOf, targetsOf, UNKNOWN_PLACE, type Place, type PlaceContext } from './places.js';
 import { substitute } from './summaries.js';
+import { givesForeign, isDependent, judge } from './template-types.js';
 
 const MAX_EVENTS = 20_000;
 const MAX_DEPTH = 12;
@@ -33,6 +35,8 @@ interface Event {
 /** Where a function of the unfolding was called from. */
 interface Frame {
   readonly function: FunctionDecl | null;
+  /** The function around: a lambda stands in one. */
+  readonly instance: FunctionDecl | null;
   readonly context: PlaceContext;
   readonly call: CallExpr | null;
   readonly parameters: FunctionDecl['parameters'];
@@ -70,7 +74,7 @@ class Builder {
     const start = this.add({ barrier: 'block', writes: [], successors: [] }, []);
     if (kernel.body === null) this.broken = true;
     else {
-      const frame: Frame = { function: kernel, context: { index: indexFunction(kernel), function: kernel }, call: null, parameters: kernel.parameters, outer: null, depth: 0 };
+      const frame: Frame = { function: kernel, instance: kernel, context: { index: indexFunction(kernel), function: kernel }, call: null, parameters: kernel.parameters, outer: null, depth: 0 };
       this.returns.push([]);
       this.statement(kernel.body, start, frame);
       this.returns.pop();
@@ -107,7 +111,7 @@ class Builder {
       case 'compound': return node.body.reduce((ends, inner) => this.statement(inner, ends, frame), from);
       case 'if': {
         let ends = node.init === null ? from : this.statement(node.init, from, frame);
-        if (node.conditionDecl !== null && node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame);
+        if (node.conditionDecl !== null) { this.outlived(node.conditionDecl.type, frame); if (node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame); }
         ends = this.expression(node.condition, ends, frame);
         const then = this.statement(node.then, ends, frame);
         return this.merge(then, node.else === null ? ends : this.statement(node.else, ends, frame));
@@ -115,7 +119,7 @@ class Builder {
       case 'for': case 'while': case 'do': case 'range-for': return this.loop(node, from, frame);
       case 'switch': {
         let ends = node.init === null ? from : this.statement(node.init, from, frame);
-        if (node.conditionDecl !== null && node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame);
+        if (node.conditionDecl !== null) { this.outlived(node.conditionDecl.type, frame); if (node.conditionDecl.init !== null) ends = this.expression(node.conditionDecl.init, ends, frame); }
         ends = this.expression(node.condition, ends, frame);
         this.breaks.push([]);
         let falling: number[] = [];
@@ -139,10 +143,10 @@ class Builder {
         let ends = from;
         for (const variable of node.variables) {
           if (variable.init !== null) ends = this.expression(variable.init, ends, frame);
-          const { type } = variable;
-          if (type.kind !== 'record' || type.decl.methods.length === 0) continue;
-          // A destructor runs where the scope ends, on every way out of it.
-          if (type.decl.methods.some((method) => method.name.startsWith('~') && method.defaulted !== true)) this.broken = true;
+          let { type } = variable;
+          while (type.kind === 'array') type = type.of;
+          if (type.kind !== 'record' && type.kind !== 'dependent') continue;
+          this.outlived(type, frame);
           ends = this.made(node, ends, frame);
         }
         return ends;
@@ -161,7 +165,9 @@ class Builder {
     if (node.kind === 'range-for') ends = this.expression(node.range, ends, frame);
     const head = this.join(ends);
     const condition = node.kind === 'range-for' ? null : node.condition;
-    const declared = (node.kind === 'for' || node.kind === 'while') && node.conditionDecl !== null ? node.conditionDecl.init : null;
+    const declaration = node.kind === 'range-for' ? node.variable : node.kind === 'do' ? null : node.conditionDecl;
+    if (declaration !== null) this.outlived(declaration.type, frame);
+    const declared = node.kind === 'range-for' ? null : declaration?.init ?? null;
     const entered = declared === null ? head : this.expression(declared, head, frame);
     const tested = node.kind === 'do' || condition === null ? entered : this.expression(condition, entered, frame);
     this.breaks.push([]);
@@ -178,6 +184,11 @@ class Builder {
 
   private expression(node: Expr, from: number[], frame: Frame): number[] {
     if (this.broken) return from;
+    const ends = this.evaluated(node, from, frame);
+    return isDependent(node.type) && this.isForeign(node.type, frame) ? this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, ends) : ends;
+  }
+
+  private evaluated(node: Expr, from: number[], frame: Frame): number[] {
     switch (node.kind) {
       case 'lambda': return from;
       case 'binary': {
@@ -210,10 +221,21 @@ class Builder {
     }
   }
 
+  /** A destructor runs where the scope ends, on every way out of it. */
+  private outlived(type: Type, frame: Frame): void {
+    if (endsOf(type).length > 0 || this.isForeign(type, frame)) this.broken = true;
+  }
+
+  /** Does the type stand for a class that may run anything where it is used, or for a template's instance with one? */
+  private isForeign(type: Type, { instance }: Frame): boolean {
+    if (type.kind === 'record') return givesForeign(type, this.program);
+    return instance !== null && isDependent(type) && judge(type, instance, this.program).foreign !== null;
+  }
+
   /** What the constructors of an object write is not followed: it may be anything. */
   private made(node: Expr | Stmt, from: number[], frame: Frame): number[] {
-    const { function: fn } = frame;
-    const effects = collectEffects(node, { index: frame.context.index, function: fn, program: this.program });
+    const { function: fn, instance } = frame;
+    const effects = collectEffects(node, { index: frame.context.index, function: fn, instance, program: this.program });
     const hidden = effects.unknownCalls.length > 0 || effects.opaque.length > 0 || effects.asm.length > 0 || effects.atomics.length > 0 || effects.accesses.some((access) => access.kind !== 'read' && access.through !== null);
     return hidden ? this.add({ barrier: null, writes: [UNKNOWN_PLACE], successors: [] }, from) : from;
   }
@@ -282,7 +304,7 @@ class Builder {
     this.returns.push([]);
     const breaks = this.breaks.splice(0);
     const continues = this.continues.splice(0);
-    const ends = this.statement(body, from, { function: fn, context, call, parameters, outer: frame, depth: frame.depth + 1 });
+    const ends = this.statement(body, from, { function: fn, instance: fn ?? frame.instance, context, call, parameters, outer: frame, depth: frame.depth + 1 });
     this.breaks.push(...breaks);
     this.continues.push(...continues);
     return this.join([...ends, ...(this.returns.pop() ?? [])]);

@@ -56,7 +56,7 @@ function writesOf(kernel: FunctionDecl, program: Program): KernelWrites {
 }
 
 function collect(kernel: FunctionDecl, body: Stmt, program: Program): KernelWrites {
-  const effects = collectEffects(body, { index: indexFunction(kernel), function: kernel, program });
+  const effects = collectEffects(body, { index: indexFunction(kernel), function: kernel, instance: kernel, program });
   const writes = new Map<string, { place: Place; access: MemoryAccess }>();
   for (const access of effects.accesses) {
     if (access.kind === 'read') continue;

@@ -16,7 +16,7 @@ import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared } from './implicit-calls.js';
 import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
   readonly decl: Variable;
@@ -54,6 +54,10 @@ export interface Structure {
   readonly indirect: readonly Node[];
   /** Where functions run that no call names and that may do anything: conversions, iterators. */
   readonly hiddenCalls: readonly Node[];
+  /** Types of operands and variables that depend on a template's parameters, one of each spelling: an instance may run operators, constructors and destructors there. */
+  readonly dependent: readonly Type[];
+  /** Types of objects made here that may be, or have for bases, instances of class templates. */
+  readonly instances: readonly RecordType[];
 }
 
 const CACHE = new WeakMap<FunctionDecl, Structure>();
@@ -96,6 +100,8 @@ class Walk {
   private readonly outputs = new Map<CallExpr, readonly CallOutput[]>();
   private readonly bound = new Map<Node, readonly Root[]>();
   private readonly hiddenCalls: Node[] = [];
+  private readonly dependent = new Map<string, Type>();
+  private readonly instances: RecordType[] = [];
   private readonly gotos: GotoStmt[] = [];
   private readonly labels: LabelStmt[] = [];
   private readonly loopStack: Loop[] = [];
@@ -114,6 +120,7 @@ class Walk {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
+      dependent: [...this.dependent.values()], instances: this.instances,
     };
   }
 
@@ -131,18 +138,22 @@ class Walk {
   }
 
   private enter(node: Node): void {
-    if ('type' in node && (node.type.kind === 'record' || isUndeclared(node.type))) this.converted(node);
+    if ('type' in node) {
+      const { type } = node;
+      if (type.kind === 'record' || isUndeclared(type)) this.converted(node);
+      else if (type.kind === 'dependent') this.dependent.set(type.text, type);
+    }
     switch (node.kind) {
       case 'ref': this.use(node); return;
       case 'assign': this.assign(node.target, node); return;
       case 'update': this.assign(node.target, node); return;
       case 'call': this.call(node); return;
-      case 'construct': case 'init-list': this.construct(node); return;
+      case 'construct': case 'init-list': this.makes(node.type); this.construct(node); return;
       case 'unary':
         if (node.op === '&') this.address(node);
         return;
       case 'declare':
-        for (const variable of node.variables) this.declare(variable);
+        for (const variable of node.variables) { this.declare(variable); this.makes(variable.type); }
         if (node.variables.some((variable) => variable.storage === 'automatic' && runsCode(variable.type))) this.indirect.push(node);
         return;
       case 'if': case 'for': case 'while': case 'switch':
@@ -167,6 +178,13 @@ class Walk {
         return;
       default:
     }
+  }
+
+  private makes(type: Type): void {
+    let inner = type;
+    while (inner.kind === 'array') inner = inner.of;
+    if (inner.kind === 'dependent') this.dependent.set(inner.text, inner);
+    else if (inner.kind === 'record' && (inner.templateArguments !== undefined || inner.decl.bases.length > 0)) this.instances.push(inner);
   }
 
   /** An object whose conversion may change it, or anything that it leads to. */

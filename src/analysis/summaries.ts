@@ -39,11 +39,12 @@ const inProgress = new Set<object>();
 export function summaryOf(fn: FunctionDecl, program: Program): Summary | null {
   const code = codeOf(fn);
   if (code === null) return null;
-  return summarise(fn, code, fn.parameters, { index: indexFunction(fn), function: fn, program });
+  return summarise(fn, code, fn.parameters, { index: indexFunction(fn), function: fn, instance: fn, program });
 }
 
-export function lambdaSummary(lambda: LambdaExpr, program: Program): Summary | null {
-  return summarise(lambda, lambda.body, lambda.parameters, { index: indexBody(lambda.body), function: null, program });
+/** `around` is the function that the lambda stands in. */
+export function lambdaSummary(lambda: LambdaExpr, around: FunctionDecl | null, program: Program): Summary | null {
+  return summarise(lambda, lambda.body, lambda.parameters, { index: indexBody(lambda.body), function: null, instance: around, program });
 }
 
 function summarise(key: object, body: Stmt, parameters: readonly ParameterDecl[], context: EffectContext): Summary | null {
@@ -82,6 +83,29 @@ function make(body: Stmt, parameters: readonly ParameterDecl[], context: EffectC
     mayFault: effects.faults.length > 0,
     captured: { uses: [...effects.uses].filter((decl) => !own(decl)), assigns: [...effects.assigns].filter((decl) => !own(decl)) },
   };
+}
+
+const outside = new WeakMap<FunctionDecl, boolean>();
+
+/** May what a call runs write an object of the thread's own that it is not handed: through a pointer or reference in its own object, or by something unknown? */
+export function mayWriteOutside(call: CallExpr, program: Program): boolean {
+  const { callee } = call;
+  if (callee.kind === 'unknown') return true;
+  return (callee.kind === 'function' || callee.kind === 'method') && callee.candidates.some((fn) => writesOutside(fn, program));
+}
+
+function writesOutside(fn: FunctionDecl, program: Program): boolean {
+  const known = outside.get(fn);
+  if (known !== undefined) return known;
+  outside.set(fn, true); // recursion
+  const bodies = bodiesOf(fn, program);
+  const made = bodies.length === 0 || bodies.some((body) => {
+    const summary = summaryOf(body, program);
+    if (summary === null || summary.effects.unknownCalls.length > 0 || summary.effects.opaque.length > 0 || summary.effects.asm.length > 0) return true;
+    return summary.touches.some(({ kind, place: { base, steps } }) => kind !== 'read' && (base === null || (base === 'this' ? steps.includes('*', 1) : steps.includes('*'))));
+  });
+  outside.set(fn, made);
+  return made;
 }
 
 /** The places in the caller that a place of the callee stands for. */

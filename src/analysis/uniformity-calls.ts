@@ -191,9 +191,17 @@ function callsOperator(call: CallExpr): boolean {
   return call.callee.kind === 'unknown' && isOperator(call.callee.name);
 }
 
+/** Does the call run an instance whose classes may bring along operators, constructors and destructors that do anything? */
+export function isForeignCall(call: CallExpr, state: Uniformity): boolean {
+  const { callee } = call;
+  if (callee.kind === 'builtin' || callee.kind === 'unknown') return false;
+  if (handsForeign(call, state.env.program)) return true;
+  return state.entry.foreign && callee.kind !== 'value' && callee.candidates.some(isTemplate);
+}
+
 /** Element of what a call leaves in a variable of the caller; `previous` is what it held. */
 export function outputTaint(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
-  if (callHidesValue(call)) return UNKNOWN;
+  if (callHidesValue(call) || isForeignCall(call, state)) return UNKNOWN;
   if (output.how === 'unknown') {
     const library = libraryCall(call);
     if (library !== null && !library.writesArguments) return previous;
@@ -220,7 +228,7 @@ export function outputTaint(call: CallExpr, output: CallOutput, previous: number
 
 /** What a call may store through pointers to the caller's own objects. */
 export function storesOfCall(call: CallExpr, state: Uniformity): number {
-  if (callHidesValue(call)) return UNKNOWN;
+  if (callHidesValue(call) || isForeignCall(call, state)) return UNKNOWN;
   const callee = call.callee;
   switch (callee.kind) {
     case 'builtin': {

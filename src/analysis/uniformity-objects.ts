@@ -11,11 +11,10 @@ import { conversionsOf } from './implicit-calls.js';
 import { hidesValue } from './implicit-code.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
-import { givesForeign } from './template-types.js';
 import { defaultTaint } from './uniformity-calls.js';
 import { taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
-import type { Expr, FunctionDecl, RecordDecl, RecordType, Type } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
 
 /** Element of an object of a type made from these arguments. */
 export function constructedTaint(type: Type, args: readonly Expr[], state: Uniformity): number {
@@ -23,7 +22,7 @@ export function constructedTaint(type: Type, args: readonly Expr[], state: Unifo
   for (const argument of args) given |= taintOf(argument, state);
   if (hidesValue(type)) return given | UNKNOWN;
   switch (type.kind) {
-    case 'record': return type.decl.vector !== null ? given : given | recordTaint(type.decl, args, given, isInstance(type, state), state, 0);
+    case 'record': return type.decl.vector !== null ? given : given | recordTaint(type.decl, args, given, state.isForeignInstance(type), state, 0);
     case 'unknown': return given | UNKNOWN;
     case 'dependent': return state.isForeign(type) ? given | UNKNOWN : given;
     case 'array': return given | constructedTaint(type.of, [], state);
@@ -75,16 +74,11 @@ export function conversionTaint(expr: Expr, contents: number, state: Uniformity)
     const bodies = bodiesOf(conversion, state.env.program);
     if (bodies.length === 0) return UNKNOWN;
     for (const body of bodies) {
-      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: isInstance(type, state) });
+      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: state.isForeignInstance(type) });
       taint |= solved === null ? UNKNOWN : solved.returned();
     }
   }
   return taint;
-}
-
-/** Is a class template's instance one with a foreign type? */
-function isInstance(type: RecordType, state: Uniformity): boolean {
-  return (state.entry.foreign && type.templateArguments !== undefined) || givesForeign(type, state.env.program);
 }
 
 function recordTaint(record: RecordDecl, args: readonly Expr[], given: number, foreign: boolean, state: Uniformity, depth: number): number {
@@ -99,7 +93,7 @@ function recordTaint(record: RecordDecl, args: readonly Expr[], given: number, f
     // With a constructor the defaults of fields are part of what it runs.
     if (constructors.length === 0 && field.init !== null && !isLiteral(field.init)) return UNKNOWN;
     // A field whose own type has a constructor is made by it unless the list says otherwise.
-    if (field.type.kind === 'record') taint |= recordTaint(field.type.decl, [], given, foreign || isInstance(field.type, state), state, depth + 1);
+    if (field.type.kind === 'record') taint |= recordTaint(field.type.decl, [], given, foreign || state.isForeignInstance(field.type), state, depth + 1);
   }
   for (const constructor of constructors) taint |= constructorTaint(constructor, args, given, foreign, state);
   return taint;

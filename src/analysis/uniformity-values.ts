@@ -16,7 +16,7 @@ import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
 import { judge } from './template-types.js';
 import { warpRule } from './warp-rules.js';
-import type { Expr, RefExpr } from '../syntax/tree.js';
+import type { Expr, RefExpr, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
@@ -145,11 +145,14 @@ function isPartOfHidden(expr: Expr, state: Uniformity): boolean {
   }
 }
 
-/** Is the object with members one that the function makes of a type of its template of which not all instances are known? Its constructor may put anything into it. */
+/**
+ * Is the object with members one that the function makes of a type of its template of which not all instances are known? Its constructor may put anything into
+ * it. A copy of another one holds what that holds, as a number would.
+ */
 function isMadeOf(object: Expr, state: Uniformity): boolean {
   if (object.type.kind !== 'dependent' || object.kind === 'this') return false;
   const root = rootOf(object);
-  if (root !== null && root.decl.kind === 'parameter') return false;
+  if (root !== null && (root.decl.kind === 'parameter' || isCopy(root.decl))) return false;
   return (root !== null || isValue(object)) && judge(object.type, state.function, state.env.program).open;
 }
 
@@ -195,6 +198,12 @@ function ownObject(expr: Expr, state: Uniformity): number | null {
       default: return null;
     }
   }
+}
+
+function isCopy({ init, type }: VariableDecl): boolean {
+  if (init === null || isValue(init) || type.kind !== 'dependent') return false;
+  const from = strip(init).type;
+  return from.kind === 'dependent' && from.text === type.text;
 }
 
 /** Not an lvalue: the result of a call, a constructor, a conditional of such. */

@@ -23,13 +23,14 @@ import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { callHidesValue, isImplicit, recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
-import { outputTaint, callTaint } from './uniformity-calls.js';
+import { callTaint, isForeignCall, outputTaint } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
 import { CONSTANT, GRID, LOCAL, SCOPE_BITS, UNKNOWN } from './taint.js';
-import { isDependent, judge } from './template-types.js';
-import type { CallExpr, Expr, FunctionDecl, Type } from '../syntax/tree.js';
+import { mayWriteOutside } from './summaries.js';
+import { givesForeign, isDependent, judge } from './template-types.js';
+import type { CallExpr, Expr, FunctionDecl, RecordType, Type } from '../syntax/tree.js';
 import type { World } from './world.js';
 
 /** What is known of a call when its callee is solved. */
@@ -62,6 +63,7 @@ export class Uniformity {
   private readonly exits = new Map<LoopFlow, number>();
   /** Join of everything stored through pointers that may lead to the thread's own objects. */
   localStore = CONSTANT;
+  private foreignCode: boolean | null = null;
   /** Join of all conditions; only kept for functions with `goto`. */
   private everything = CONSTANT;
   private solved = false;
@@ -197,10 +199,17 @@ export class Uniformity {
     return owner !== null && recordHidesValue(owner) ? this.entry.self | UNKNOWN : this.entry.self;
   }
 
+  /** May code run here that an instance's classes bring along: operators, constructors, destructors? */
+  private get runsForeign(): boolean {
+    return (this.foreignCode ??= this.structure.dependent.some((type) => this.isForeign(type)) || this.structure.instances.some((type) => this.isForeignInstance(type)));
+  }
+
   /** An escaped variable may be written by any call that is not known. */
   private foreignWrites(): number {
+    if (this.runsForeign) return UNKNOWN;
     for (const call of this.structure.calls) {
       const callee = call.callee;
+      if (isForeignCall(call, this) || (isImplicit(call) && mayWriteOutside(call, this.env.program))) return UNKNOWN;
       if (callee.kind === 'unknown' || callee.kind === 'value' || (callee.kind === 'method' && callee.candidates.length === 0)) return UNKNOWN;
     }
     return this.structure.opaque || this.structure.hiddenCalls.length > 0 ? UNKNOWN : CONSTANT;
@@ -209,6 +218,7 @@ export class Uniformity {
   /** Stores through pointers that may lead to the thread's own objects, here and in callees. */
   private collectStores(): void {
     if (!this.handsOutAddresses()) return;
+    if (this.runsForeign) this.stored(UNKNOWN);
     for (const store of this.defUse.stores) {
       const address = this.isUnfollowed(store.target) ? UNKNOWN | LOCAL : placeTaint(store.target, this);
       if ((address & LOCAL) === 0) continue;
@@ -259,6 +269,11 @@ export class Uniformity {
   }
 
   // ------------------------------------------------------------------------------------------------------------ queries
+
+  /** Is the type that of an instance of a class template with such a type? */
+  isForeignInstance(type: RecordType): boolean {
+    return (this.entry.foreign && type.templateArguments !== undefined) || givesForeign(type, this.env.program);
+  }
 
   /** May the type of a template parameter, or one made from it, be none of a number's kind in what this solution speaks of? */
   isForeign(type: Type): boolean {
