@@ -53,6 +53,15 @@ const WRITES: readonly (readonly [string, string])[] = [
   ['template <class T> __device__ void f(T t) { auto g = [&] { return t > 3; }; g(); }', 'f(W{@});'],
 ];
 
+/** Objects of types that nothing declares: a class may stand for any of them. */
+const UNDECLARED: readonly string[] = [
+  'Foo u(n); if (u.v > 5) out[0] = 1;', 'Foo u = n; if (u.v > 5) out[0] = 1;', 'Foo u; if (u.v > 5) out[0] = 1;', 'Foo u; u = n; if (u.v > 5) out[0] = 1;', 'Foo u = n; if (u) out[0] = 1;', 'Foo u = n; if (u > 5) out[0] = 1;', 'Foo u = n; if (!u) out[0] = 1;',
+  'Foo u = n; int v = u; if (v > 5) out[0] = 1;', 'Foo u = n; if (u + 1 > 5) out[0] = 1;', 'ns::Foo u = n; if (u.v > 5) out[0] = 1;', 'Foo<int> u = n; if (u.v > 5) out[0] = 1;', 'Foo u[2]; if (u[0].v > 5) out[0] = 1;', 'const Foo &u = n; if (u.v > 5) out[0] = 1;',
+  'if (static_cast<Foo>(n).v > 5) out[0] = 1;', 'if (((Foo)n).v > 5) out[0] = 1;', 'if (made(n).v > 5) out[0] = 1;', 'if (taken(n) > 5) out[0] = 1;', 'if (bound(n) > 5) out[0] = 1;', 'H h; if (h.f.v > 5) out[0] = 1;', 'H h{n, 3}; if (h.f.v > 5) out[0] = 1;',
+  'Foo u = n, w = u; if (w.v > 5) out[0] = 1;', 'if (Foo u = n) out[0] = 1;', 'Foo u = n; if (*u > 5) out[0] = 1;', 'int v = 0; { Foo u(&v); } if (v > 5) out[0] = 1;', 'int v = 0; { Foo u = &v; } if (v > 5) out[0] = 1;', 'int v = 0; { Foo u = v; u.x = threadIdx.x; } if (v > 5) out[0] = 1;',
+  'int v = n; Foo u; u.p = &v; u++; if (v > 5) out[0] = 1;', '__shared__ int s; s = n; __syncthreads(); { Foo u = &s; } if (s > 5) out[0] = 1;', 'std::remove_reference_t<Foo> u = n; if (u.v > 5) out[0] = 1;',
+];
+
 export const TEMPLATES: readonly Specimen[] = [
   ...WAYS.map(([template, use]) => traps(`an instance with a class: ${template} ${use}`, `${CLASSES}\n${template}`, [`if (${use} > 5) out[0] = 1;`])),
   ...WRITES.flatMap(([before, use]) => [['a variable', 'int v = n;', '&v', 'v'], ['a shared one', '__shared__ int s; s = n; __syncthreads();', '&s', 's']].map(([what = '', made = '', address = '', name = '']) => traps(
@@ -60,6 +69,11 @@ export const TEMPLATES: readonly Specimen[] = [
 struct E { int *p; __device__ ~E() { *p = threadIdx.x; } };
 struct W { int *p; __device__ operator int() const { *p = threadIdx.x; return 0; } __device__ bool operator>(int k) const { *p = threadIdx.x; return false; } };
 ${before}`, [`${made} ${use.replaceAll('@', address)} if (${name} > 5) out[0] = 1;`]))),
+  ...UNDECLARED.map((body) => traps(`an object of a type that nothing declares: ${body}`, `
+__device__ Foo made(int n) { return n; }
+__device__ int taken(Foo u) { return u.v; }
+__device__ int bound(const Foo &u) { return u.v; }
+struct H { Foo f; int w; };`, [body])),
   traps('variables that instances write', `${CLASSES}
 struct Mut { int v; __device__ bool operator>(int k) { v = threadIdx.x; return true; } };
 template <class T> __device__ bool asks(T &t) { return t > 5; }

@@ -10,7 +10,8 @@
  * in those places in which nothing but a number, a pointer or a condition will do.
  *
  * An object of a type that no loaded file declares may be of a class: where it is a condition as it stands, its conversion counts as such a call, unless the name is
- * one of numbers (`index_t`). Its other operators are taken for arithmetic, which `undeclaredIn` tells whoever rests on it.
+ * one of numbers (`index_t`). Its other operators are taken for arithmetic, which `undeclaredIn` tells whoever rests on it; no verdict does: what they compute is
+ * never called uniform.
  */
 import { forEachChild, strip, type Node } from './children.js';
 import { builtin } from '../cuda/builtins.js';
@@ -63,6 +64,11 @@ export function conversionAt(node: Expr, parent: Node | null): Conversions | nul
 /** A type of which only the name is known. */
 export function isUndeclared(type: Type): type is UnknownType {
   return type.kind === 'unknown' && type.text !== '';
+}
+
+/** Is the type one that nothing declares, and not by its name a number's (`index_t`)? */
+export function mayBeClass(type: Type): boolean {
+  return isUndeclared(type) && !type.text.endsWith('_t');
 }
 
 /** Is the node a condition, or one of the operands that make one, as it stands? */

@@ -15,6 +15,7 @@ import { asmMeaning } from './asm-text.js';
 import { calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { collectEffects } from './effects.js';
+import { mayBeClass } from './implicit-calls.js';
 import { endsOf } from './implicit-code.js';
 import { lambdaOf } from './lambdas.js';
 import { indexFunction, isAutomatic } from './function-index.js';
@@ -145,6 +146,8 @@ class Builder {
           if (variable.init !== null) ends = this.expression(variable.init, ends, frame);
           let { type } = variable;
           while (type.kind === 'array') type = type.of;
+          // An object of a type that nothing declares may write through the address that it is given until its scope ends.
+          if (mayBeClass(type) && variable.init !== null && isAddress(strip(variable.init).type)) this.broken = true;
           if (type.kind !== 'record' && type.kind !== 'dependent') continue;
           this.outlived(type, frame);
           ends = this.made(node, ends, frame);
@@ -309,6 +312,10 @@ class Builder {
     this.continues.push(...continues);
     return this.join([...ends, ...(this.returns.pop() ?? [])]);
   }
+}
+
+function isAddress({ kind }: Type): boolean {
+  return kind === 'pointer' || kind === 'array';
 }
 
 class Answers implements Phases {

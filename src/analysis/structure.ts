@@ -14,8 +14,8 @@ import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
-import { callsIterators, isHarmless, isUndeclared } from './implicit-calls.js';
-import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
+import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
+import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
@@ -54,6 +54,10 @@ export interface Structure {
   readonly indirect: readonly Node[];
   /** Where functions run that no call names and that may do anything: conversions, iterators. */
   readonly hiddenCalls: readonly Node[];
+  /** Is something here of a type that nothing declares? */
+  readonly undeclared: boolean;
+  /** Is a variable of such a type made, whose name is not that of a number (`index_t`)? */
+  readonly makesUndeclared: boolean;
   /** Types of operands and variables that depend on a template's parameters, one of each spelling: an instance may run operators, constructors and destructors there. */
   readonly dependent: readonly Type[];
   /** Types of objects made here that may be, or have for bases, instances of class templates. */
@@ -107,6 +111,8 @@ class Walk {
   private readonly loopStack: Loop[] = [];
   private assignsThis = false;
   private opaque = false;
+  private undeclared = false;
+  private makesUndeclared = false;
   private readonly opaqueNodes: Node[] = [];
   private readonly indirect: Node[] = [];
 
@@ -120,7 +126,7 @@ class Walk {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
-      dependent: [...this.dependent.values()], instances: this.instances,
+      undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], instances: this.instances,
     };
   }
 
@@ -140,7 +146,8 @@ class Walk {
   private enter(node: Node): void {
     if ('type' in node) {
       const { type } = node;
-      if (type.kind === 'record' || isUndeclared(type)) this.converted(node);
+      if (type.kind === 'record') this.converted(node);
+      else if (isUndeclared(type)) { this.undeclared = true; this.converted(node); }
       else if (type.kind === 'dependent') this.dependent.set(type.text, type);
     }
     switch (node.kind) {
@@ -184,6 +191,7 @@ class Walk {
     let inner = type;
     while (inner.kind === 'array') inner = inner.of;
     if (inner.kind === 'dependent') this.dependent.set(inner.text, inner);
+    else if (mayBeClass(inner)) this.makesUndeclared = true;
     else if (inner.kind === 'record' && (inner.templateArguments !== undefined || inner.decl.bases.length > 0)) this.instances.push(inner);
   }
 
@@ -269,6 +277,8 @@ class Walk {
     const init = range ?? variable.init;
     if (init === null) return;
     if (variable.opaqueInit && range === null) { this.escapeAll(init); return; }
+    // Its constructor may keep a reference to what it is given.
+    if (mayBeClass(variable.type) && range === null && isLvalueOfVariable(init)) { this.escapeAll(init); return; }
     if (variable.type.kind !== 'reference') return;
     const root = rootOf(init);
     if (root !== null && range === null) {
@@ -355,6 +365,11 @@ class Walk {
     const alias = this.aliases.get(decl);
     if (alias !== undefined) this.record(alias.decl, node, known);
   }
+}
+
+function isLvalueOfVariable(init: Expr): boolean {
+  const root = rootOf(init);
+  return root !== null && valueType(root.decl.type).const !== true && strip(init).type.kind !== 'unknown';
 }
 
 /** Is the lvalue a field of the method's own object, or the object? */

@@ -7,12 +7,12 @@
  */
 import { strip } from './children.js';
 import { indexFunction } from './function-index.js';
-import { conversionsOf } from './implicit-calls.js';
+import { conversionsOf, isUndeclared } from './implicit-calls.js';
 import { hidesValue } from './implicit-code.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
 import { defaultTaint } from './uniformity-calls.js';
-import { taintOf } from './uniformity-values.js';
+import { operandTaint, taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
 import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
 
@@ -42,6 +42,7 @@ export function listTaint(list: Expr & { readonly kind: 'init-list' }, state: Un
 export function convertedTaint(value: Expr, to: Type, state: Uniformity): number {
   if (hidesValue(to) || state.isForeign(to)) return taintOf(value, state) | UNKNOWN;
   const type = to.kind === 'reference' ? to.to : to;
+  if (isUndeclared(type)) return operandTaint(value, state);
   if (type.kind !== 'record' || type.decl.vector !== null) return taintOf(value, state);
   const from = strip(value).type;
   const same = from.kind === 'record' && from.decl === type.decl;

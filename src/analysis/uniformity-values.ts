@@ -7,19 +7,43 @@
  */
 import { strip } from './children.js';
 import { hidesValue } from './implicit-code.js';
+import { isUndeclared } from './implicit-calls.js';
 import { isMember, mayHoldAddress, rootOf, rootsOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';
 import { constructedTaint, conversionTaint, listTaint } from './uniformity-objects.js';
 import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
-import { CONSTANT, isGeometry, LOCAL, UNKNOWN } from './taint.js';
+import { CONSTANT, isGeometry, isLane, LOCAL, UNKNOWN } from './taint.js';
 import { judge } from './template-types.js';
 import { warpRule } from './warp-rules.js';
 import type { Expr, RefExpr, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
+  const taint = operandTaint(expr, state);
+  return state.structure.undeclared && !isLane(taint) && isOfUndeclared(expr) ? taint | UNKNOWN : taint;
+}
+
+/**
+ * Is the value, by operators alone, one of a type that nothing declares? Where its operands vary, so may it; of others nothing follows, since a class may
+ * stand for the type.
+ */
+function isOfUndeclared(expr: Expr): boolean {
+  if (isUndeclared(expr.type)) return true;
+  switch (expr.kind) {
+    case 'paren': return isOfUndeclared(expr.inner);
+    case 'macro': return isOfUndeclared(expr.expanded);
+    case 'unary': return expr.op !== '&' && isOfUndeclared(expr.operand);
+    case 'cast': return isOfUndeclared(expr.operand);
+    case 'binary': return isOfUndeclared(expr.right) || (expr.op !== ',' && isOfUndeclared(expr.left));
+    case 'conditional': return isOfUndeclared(expr.condition) || isOfUndeclared(expr.then) || isOfUndeclared(expr.else);
+    default: return false;
+  }
+}
+
+/** Element of an operand, as that of a number where its type is not declared: the whole expression tells. */
+export function operandTaint(expr: Expr, state: Uniformity): number {
   const taint = contentsOf(expr, state);
   switch (expr.type.kind) {
     case 'record': return hidesValue(expr.type) ? taint | UNKNOWN : taint | conversionTaint(expr, taint, state);
@@ -36,26 +60,26 @@ function contentsOf(expr: Expr, state: Uniformity): number {
     case 'ref': return refTaint(expr, state);
     case 'coordinate': return state.world.coordinate(expr);
     case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1);
-    case 'paren': return taintOf(expr.inner, state);
-    case 'macro': return taintOf(expr.expanded, state);
+    case 'paren': return operandTaint(expr.inner, state);
+    case 'macro': return operandTaint(expr.expanded, state);
     case 'unary':
       if (expr.op === '&') return addressTaint(expr.operand, state);
       if (expr.op === '*') return lvalueTaint(expr, state);
-      return taintOf(expr.operand, state);
-    case 'update': return taintOf(expr.target, state);
+      return operandTaint(expr.operand, state);
+    case 'update': return operandTaint(expr.target, state);
     case 'binary': {
-      if (expr.op === ',') return taintOf(expr.right, state);
-      const taint = taintOf(expr.left, state) | taintOf(expr.right, state);
+      if (expr.op === ',') return operandTaint(expr.right, state);
+      const taint = operandTaint(expr.left, state) | operandTaint(expr.right, state);
       return isGeometry(taint) ? warpRule(expr, state) ?? taint : taint;
     }
     case 'assign': {
-      const value = taintOf(expr.value, state);
-      return expr.op === null ? value : value | taintOf(expr.target, state);
+      const value = operandTaint(expr.value, state);
+      return expr.op === null ? value : value | operandTaint(expr.target, state);
     }
-    case 'conditional': return taintOf(expr.condition, state) | taintOf(expr.then, state) | taintOf(expr.else, state);
+    case 'conditional': return operandTaint(expr.condition, state) | operandTaint(expr.then, state) | operandTaint(expr.else, state);
     case 'call': return callTaint(expr, state);
     case 'index': case 'member': return lvalueTaint(expr, state);
-    case 'cast': return taintOf(expr.operand, state);
+    case 'cast': return operandTaint(expr.operand, state);
     case 'construct': return constructedTaint(expr.type, expr.arguments, state);
     case 'init-list': return listTaint(expr, state);
     case 'lambda': case 'opaque': return UNKNOWN | LOCAL;
@@ -108,7 +132,9 @@ function addressTaint(lvalue: Expr, state: Uniformity): number {
 function lvalueTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
   // A constant of the record, whatever object it is named through.
   if (expr.kind === 'member' && expr.field !== null && expr.field.storage !== 'member' && isConstantObject(expr.field)) return CONSTANT;
-  return isPartOfHidden(expr, state) ? partTaint(expr, state) | UNKNOWN : partTaint(expr, state);
+  const taint = partTaint(expr, state);
+  if (isPartOfHidden(expr, state)) return taint | UNKNOWN;
+  return expr.kind === 'member' && !isLane(taint) && isMadeOf(strip(expr.object), state) ? taint | UNKNOWN : taint;
 }
 
 function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: Uniformity): number {
@@ -133,7 +159,7 @@ function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: U
 function isPartOfHidden(expr: Expr, state: Uniformity): boolean {
   for (let e = strip(expr); ;) {
     switch (e.kind) {
-      case 'member': e = strip(e.object); if (isMadeOf(e, state)) return true; break;
+      case 'member': e = strip(e.object); break;
       case 'index': e = strip(e.base); break;
       case 'unary': case 'cast': e = strip(e.operand); break;
       default: return false;
@@ -146,14 +172,19 @@ function isPartOfHidden(expr: Expr, state: Uniformity): boolean {
 }
 
 /**
- * Is the object with members one that the function makes of a type of its template of which not all instances are known? Its constructor may put anything into
+ * Is the object with members one that the function makes of a type that nothing declares, or of a type of its template of which not all instances are known? Its constructor may put anything into
  * it. A copy of another one holds what that holds, as a number would.
  */
 function isMadeOf(object: Expr, state: Uniformity): boolean {
-  if (object.type.kind !== 'dependent' || object.kind === 'this') return false;
-  const root = rootOf(object);
-  if (root !== null && (root.decl.kind === 'parameter' || isCopy(root.decl))) return false;
-  return (root !== null || isValue(object)) && judge(object.type, state.function, state.env.program).open;
+  const { type } = object;
+  if ((type.kind !== 'dependent' && !isUndeclared(type)) || object.kind === 'this') return false;
+  if (type.kind === 'dependent' && !judge(type, state.function, state.env.program).open) return false;
+  if (object.kind === 'cast' || isValue(object)) return true;
+  const decl = rootOf(object)?.decl;
+  if (decl === undefined) return false;
+  // Only a kernel's parameters are as the launch gave them, bit by bit.
+  if (decl.kind === 'parameter') return type.kind === 'unknown' && !state.function.qualifiers.global;
+  return decl.init === null || !isCopy(decl) || isMadeOf(strip(decl.init), state);
 }
 
 /** Subscripts on the way to a part of a variable. */
@@ -201,9 +232,9 @@ function ownObject(expr: Expr, state: Uniformity): number | null {
 }
 
 function isCopy({ init, type }: VariableDecl): boolean {
-  if (init === null || isValue(init) || type.kind !== 'dependent') return false;
+  if (init === null || isValue(init)) return false;
   const from = strip(init).type;
-  return from.kind === 'dependent' && from.text === type.text;
+  return (from.kind === 'dependent' || from.kind === 'unknown') && from.kind === type.kind && from.text === type.text;
 }
 
 /** Not an lvalue: the result of a call, a constructor, a conditional of such. */

@@ -199,9 +199,9 @@ export class Uniformity {
     return owner !== null && recordHidesValue(owner) ? this.entry.self | UNKNOWN : this.entry.self;
   }
 
-  /** May code run here that an instance's classes bring along: operators, constructors, destructors? */
+  /** May code run here that an instance's classes, or types that nothing declares, bring along: operators, constructors, destructors? */
   private get runsForeign(): boolean {
-    return (this.foreignCode ??= this.structure.dependent.some((type) => this.isForeign(type)) || this.structure.instances.some((type) => this.isForeignInstance(type)));
+    return (this.foreignCode ??= this.structure.makesUndeclared || this.structure.dependent.some((type) => this.isForeign(type)) || this.structure.instances.some((type) => this.isForeignInstance(type)));
   }
 
   /** An escaped variable may be written by any call that is not known. */
