@@ -2,12 +2,13 @@
  * A loop's entry test, restated in front of the loop: what its test says when the loop is reached, with the counters' first values
  * put in. A condition that may fault is evaluated early only under this test.
  */
-import { isStmt, walk } from '../../src/analysis/children.js';
+import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import type { FunctionFacts, Loop, Variable } from '../../src/analysis/facts.js';
 import { fits, integer, operate } from '../../src/cuda/integers.js';
 import type { Expr, RefExpr, Type } from '../../src/syntax/tree.js';
 import { sameType } from '../lib/equality.js';
-import { commaList, describeLoop, variableOf } from '../lib/loops.js';
+import { provenanceOf } from '../lib/guards/named-constants.js';
+import { commaList, conjunctsOf, describeLoop, variableOf } from '../lib/loops.js';
 import { BINDING, bindingOf, grouped } from '../lib/operands.js';
 import { copyText, type Replacement } from '../lib/text.js';
 
@@ -30,6 +31,59 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
 
   const values = loop.kind === 'for' ? firstValues(loop) : new Map<Variable, Expr>();
   if (values === null) return { kind: 'unknown', why: 'the values on entry cannot be restated in front of the loop' };
+  // What surely holds on entry need not be asked there.
+  const asked = conjunctsOf(test).filter((conjunct) => !surelyHolds(facts, conjunct, values));
+  if (asked.length === 0) return { kind: 'certain', why: 'the counter starts inside its bound' };
+  return restated(facts, asked.length === conjunctsOf(test).length ? [test] : asked, values);
+}
+
+/** The tests with the values that the counters have on entry. */
+function restated(facts: FunctionFacts, tests: readonly Expr[], values: ReadonlyMap<Variable, Expr>): Entry {
+  const entries = tests.map((test) => restatedTest(facts, test, values));
+  const failed = entries.find((entry) => entry.kind !== 'tested');
+  if (failed !== undefined) return failed;
+  const tested = entries.filter((entry) => entry.kind === 'tested');
+  return { kind: 'tested', text: tested.map(({ text }) => text).join(' && '), exprs: tested.flatMap(({ exprs }) => exprs) };
+}
+
+/** Both sides are known on entry, whatever build or instance this is, and the comparison holds of them. */
+function surelyHolds(facts: FunctionFacts, test: Expr, values: ReadonlyMap<Variable, Expr>): boolean {
+  const inner = strip(test);
+  if (inner.kind !== 'binary' || !isComparison(inner.op)) return false;
+  const { op } = inner;
+  const [left, right] = [inner.left, inner.right].map((side) => {
+    const use = strip(side);
+    const start = use.kind === 'ref' && use.decl !== null && (use.decl.kind === 'variable' || use.decl.kind === 'parameter') ? values.get(use.decl) : undefined;
+    const { type } = side;
+    const found = type.kind === 'int' ? possibleValues(facts, start ?? side) : null;
+    return found === null || type.kind !== 'int' || !found.every((value) => fits(value, type)) ? null : found.map((value) => integer(value, type));
+  });
+  return left !== null && left !== undefined && right !== null && right !== undefined && left.every((a) => right.every((b) => operate(op, a, b).value === 1n));
+}
+
+type ComparisonOperator = '<' | '<=' | '>' | '>=' | '!=' | '==';
+
+function isComparison(op: string): op is ComparisonOperator {
+  return ['<', '<=', '>', '>=', '!=', '=='].includes(op);
+}
+
+/** All values that a constant may have in this build and others: of a choice those of both arms. Null if there may be more. */
+function possibleValues(facts: FunctionFacts, expr: Expr): readonly bigint[] | null {
+  const inner = strip(expr);
+  if (provenanceOf(inner, facts.unit, facts.program) !== 'open') {
+    const value = facts.constant(inner);
+    return value === null ? null : [value];
+  }
+  if (inner.kind === 'conditional') {
+    const [a, b] = [possibleValues(facts, inner.then), possibleValues(facts, inner.else)];
+    return a === null || b === null ? null : [...a, ...b];
+  }
+  const decl = inner.kind === 'ref' ? inner.decl : null;
+  // An initialiser that names its own variable is no constant.
+  return decl?.kind === 'variable' && decl.constexpr && decl.init !== null && decl.init.span.end <= expr.span.start ? possibleValues(facts, decl.init) : null;
+}
+
+function restatedTest(facts: FunctionFacts, test: Expr, values: ReadonlyMap<Variable, Expr>): Entry {
   const uses = usesOf(test, values);
   const { source } = facts.unit;
   const rest = partsWithout(test, uses);
@@ -42,6 +96,11 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
     const cast = sameMeaning(facts, value, use, test) ? '' : conversion(value.type, use.type);
     if (cast === null) return { kind: 'unknown', why: `the type of ${use.name} or of its first value is not a known integer type` };
     if (facts.effects(value).assigns.size > 0) return { kind: 'unknown', why: `the first value of ${use.name} has effects` };
+    const other = cast === '' ? besideZero(facts, value, use) : null;
+    if (other !== null) {
+      replacements.push(other);
+      continue;
+    }
     const text = source.text.slice(value.span.start, value.span.end);
     const whole = grouped(text, value, BINDING.closed);
     replacements.push({ span: use.span, text: `${cast}${whole}` });
@@ -52,6 +111,17 @@ export function entryOf(facts: FunctionFacts, loop: Loop): Entry {
   }
   const text = copyText(source, test.span, { from: '', to: '' }, replacements);
   return { kind: 'tested', text: needsParentheses(test) ? `(${text})` : text, exprs };
+}
+
+/** `0 + x` is `x` where that is of the same type: what goes is the zero, the operator, and parentheses around both. */
+function besideZero(facts: FunctionFacts, value: Expr, use: RefExpr): Replacement | null {
+  const sum = facts.parent(use);
+  if (strip(value).kind !== 'literal' || facts.constant(value) !== 0n || sum === null || isStmt(sum) || sum.kind !== 'binary' || sum.op !== '+') return null;
+  const other = sum.left === use ? sum.right : sum.left;
+  if (bindingOf(other) < BINDING.closed || !sameType(other.type, sum.type)) return null;
+  const around = facts.parent(sum);
+  const whole = around !== null && !isStmt(around) && around.kind === 'paren' ? around : sum;
+  return { span: whole.span, text: facts.unit.source.text.slice(other.span.start, other.span.end) };
 }
 
 /** The test holds of the value that the counter is given, each converted as C++ converts it. */

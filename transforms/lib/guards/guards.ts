@@ -5,6 +5,7 @@ import { isStmt, forEachChild, strip, type Node } from '../../../src/analysis/ch
 import type { FunctionFacts, Loop } from '../../../src/analysis/facts.js';
 import { sameExpr } from '../equality.js';
 import { conjunctsOf, describeLoop } from '../loops.js';
+import { expected, isChecked, isUserCheck } from './user-checks.js';
 import type { BinaryExpr, ConditionalExpr, Expr, IfStmt, Stmt } from '../../../src/syntax/tree.js';
 
 export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!=';
@@ -35,7 +36,7 @@ export interface Guard {
 export function guardsIn(facts: FunctionFacts, loop: Loop): readonly Guard[] {
   const guards: Guard[] = [];
   const visit = (node: Node, inMacro: boolean): void => {
-    if (node.kind === 'lambda') return;
+    if (node.kind === 'lambda' || isUserCheck(node)) return;
     if (!isStmt(node) && node.kind === 'binary' && isComparison(node)) {
       const guard = guardOf(facts, node, inMacro);
       if (guard !== null) guards.push(guard);
@@ -59,6 +60,8 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     const parent = facts.parent(chain);
     if (parent === null) return null;
     if (isStmt(parent)) {
+      // What the user checks of a flag would say nothing of one that is decided.
+      if (parent.kind === 'declare' && parent.variables.some((variable) => variable.init === chain && isChecked(facts, variable))) return null;
       const owner = statementOwner(parent, chain);
       if (owner === null || (owner.kind === 'loop' && isOwnTest(facts, owner.node, chain, comparison))) return null;
       const skips = owner.kind === 'if' && owner.node.else === null && (leaves(owner.node.then) || masks(facts, owner.node));
@@ -68,7 +71,7 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
     else if (parent.kind === 'unary' && parent.op === '!') {
       wanted = !wanted;
       chain = parent;
-    } else if (parent.kind === 'binary' && (parent.op === '&&' || parent.op === '||')) {
+    } else if ((parent.kind === 'binary' && (parent.op === '&&' || parent.op === '||')) || joinsTruths(parent) || expected(parent) === chain) {
       chain = parent;
     } else if (parent.kind === 'conditional' && parent.condition === chain) {
       if (isBoundOfRun(facts, parent)) return null;
@@ -77,6 +80,11 @@ function guardOf(facts: FunctionFacts, comparison: Comparison, inMacro: boolean)
       return { comparison, chain, owner: { kind: 'value', node: parent }, wanted, inMacro };
     }
   }
+}
+
+/** `(a < b) & (c < d)`: both sides are asked, neither has effects that the other could see. */
+export function joinsTruths(node: Expr): node is BinaryExpr {
+  return node.kind === 'binary' && (node.op === '&' || node.op === '|') && node.left.type.kind === 'bool' && node.right.type.kind === 'bool';
 }
 
 /** The comparison that an inner loop counts by, or its whole test. */
