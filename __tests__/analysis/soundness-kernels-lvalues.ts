@@ -12,7 +12,11 @@ template <class Fn> __device__ void apply(Fn f) { f(); }
 __device__ void deref(V *p) { p->set(); }
 __device__ void one(int &r) { r = threadIdx.x; }
 __device__ void there(int *r) { *r = threadIdx.x; }
-__device__ V &same(V &v) { return v; }`;
+__device__ V &same(V &v) { return v; }
+__device__ int through(const int *r, int &q) { q = threadIdx.x; return *r; }
+__device__ int named(const int &r, int *q) { *q = threadIdx.x; return r; }
+__device__ int both(int &r, int &q) { q = threadIdx.x; return r; }
+__device__ int object(V &r, V *q) { q->x = threadIdx.x; return r.x; }`;
 
 /** Through a pointer or a reference in an object. */
 const THROUGH: readonly string[] = [
@@ -22,6 +26,12 @@ const THROUGH: readonly string[] = [
   'int v = n; F f{&v}; apply(f); if (v > 5) out[0] = 1;', 'int v = n; apply(F{&v}); if (v > 5) out[0] = 1;', 'int v = n; int *p = &v; F f{p}; f(); if (v > 5) out[0] = 1;', 'int v = n; { End e{&v}; } if (v > 5) out[0] = 1;',
   'int v = n; Ref<int> r{&v}; r.get() = threadIdx.x; if (v > 5) out[0] = 1;', 'int v = n; Ref<int> r{&v}; *r = threadIdx.x; if (v > 5) out[0] = 1;', 'V v{n, n}; Ref<V> r{&v}; r->x = threadIdx.x; if (v.x > 5) out[0] = 1;',
   'int v[2] = {n, n}; Ref<int> r{v}; r[1] = threadIdx.x; if (v[1] > 5) out[0] = 1;', 'V q{n, n}, *p = &q; p->set(); if (q.x > 5) out[0] = 1;', 'V q{n, n}, *p = &q; deref(p); if (q.x > 5) out[0] = 1;', 'V q{n, n}; V *p = &q; p->own().x = threadIdx.x; if (q.x > 5) out[0] = 1;',
+];
+
+/** Through two names of one object that a function is given. */
+const TWICE: readonly string[] = [
+  'int v = n; if (through(&v, v) > 5) out[0] = 1;', 'int v = n; if (named(v, &v) > 5) out[0] = 1;', 'int v = n; if (both(v, v) > 5) out[0] = 1;', 'V q{n, n}; if (object(q, &q) > 5) out[0] = 1;', 'int w[2] = {n, n}; if (named(w[1], w + 1) > 5) out[0] = 1;',
+  'int v = n; int *p = &v; if (named(v, p) > 5) out[0] = 1;',
 ];
 
 /** Through an lvalue that is not plainly the variable. */
@@ -55,4 +65,4 @@ function written(body: string): Specimen {
   };
 }
 
-export const LVALUES: readonly Specimen[] = [...THROUGH, ...SPELLED].map(written);
+export const LVALUES: readonly Specimen[] = [...THROUGH, ...TWICE, ...SPELLED].map(written);

@@ -175,7 +175,8 @@ export abstract class DefUseExpressions extends DefUseTables {
       return;
     }
     // A reference that no object is known of may be bound to any whose address was handed out.
-    if (decl.kind === 'variable' && decl.type.kind === 'reference') this.stores.push({ node, target, control: this.control });
+    // One that a parameter names is its caller's.
+    if (decl.type.kind === 'reference') this.stores.push({ node, target, control: this.control });
     const previous = whole && !reads ? -1 : this.current(decl);
     const value = this.add({ kind: 'assignment', decl, node, previous, whole, control: this.control });
     this.define(decl, value);

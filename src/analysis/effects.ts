@@ -178,7 +178,11 @@ class Collector extends CallEffects {
         this.expression(node.then, mode);
         this.expression(node.else, mode);
         return;
-      case 'call': this.call(node); return;
+      case 'call':
+        this.call(node);
+        // `at(p, i) = x`, `v[i]++` with an operator of a class: what the reference leads to is written.
+        if (mode === 'write' || mode === 'both') this.access(node, mode);
+        return;
       case 'index': {
         const base = strip(node.base);
         const array = base.type.kind === 'array' && !(base.kind === 'ref' && base.decl?.kind === 'parameter');
@@ -192,7 +196,7 @@ class Collector extends CallEffects {
       case 'member':
         this.expression(node.object, node.arrow ? 'read' : this.isLvalue(node.object) ? 'address' : 'read');
         if (node.arrow) this.fault(node, mode);
-        if (node.arrow || this.isLvalue(node.object)) this.access(node, mode);
+        if (node.arrow || this.isLvalue(node.object) || this.isReferred(node.object, mode)) this.access(node, mode);
         return;
       case 'cast': this.expression(node.operand, this.castMode(node, mode)); return;
       case 'construct': this.construct(node, node.type, node.arguments); return;
@@ -217,6 +221,14 @@ class Collector extends CallEffects {
     const inner = type.kind === 'array' ? type.of : type;
     const { instance } = this.context;
     return isDependent(inner) && instance !== null && judge(inner, instance, this.context.program).foreign !== null;
+  }
+
+  /** Is the object one that a call refers to: where something is stored, or where the call returns a reference? */
+  private isReferred(object: Expr, mode: Mode): boolean {
+    const e = strip(object);
+    if (e.kind !== 'call' || e.callee.kind === 'builtin') return false;
+    if (mode === 'write' || mode === 'both') return true;
+    return (e.callee.kind === 'function' || e.callee.kind === 'method') && e.callee.candidates.some(({ returns }) => returns.kind === 'reference');
   }
 
   private castMode(node: CastExpr, mode: Mode): Mode {

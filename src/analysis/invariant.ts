@@ -77,7 +77,8 @@ function name(ref: Expr & { kind: 'ref' }, within: Stmt, env: Env, under: Set<st
       const node = assigned.kind === 'assignment' || assigned.kind === 'unknown' ? assigned.node : ref;
       return { node, text: assigned.kind === 'declaration' ? `\`${ref.name}\` is declared inside` : `\`${ref.name}\` is assigned here`, chain: [] };
     }
-    return null;
+    // It names an object of the caller's, which pointers and other references may lead to as well.
+    return variable.type.kind === 'reference' ? load(ref, within, env, under) : null;
   }
   if (isMember(decl)) return structureOf(env.function).assignsThis ? { node: ref, text: 'the method assigns its object', chain: [] } : null;
   if (decl.kind !== 'variable' || decl.type.kind === 'array' || isConstantObject(decl)) return null;

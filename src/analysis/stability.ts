@@ -271,6 +271,7 @@ export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
   for (const place of places) {
     if (place.restrict && place.readOnly) continue;
     if (place.space === 'constant') continue;
+    if (isCallersOwn(place, env)) continue;
     const clash = effects.accesses.find((access) => access.kind !== 'read' && placesAlias(place, placeOfAccess(access), grants));
     if (clash !== undefined) {
       return answer(false, false, () => [reasonAt(clash.node, env.function.file, env, `${nameOf(placeOfAccess(clash))} is written here and may be what ${nameOf(place)} holds`)], reads);
@@ -286,6 +287,13 @@ export function stableWithin(load: Expr, within: Stmt, env: Env): Stability {
     if (!nobody) return answer(false, false, () => [reasonAt(orders ?? volatileAccess?.node ?? within, env.function.file, env, `other threads may write ${nameOf(place)} between here and the next iteration`)], reads);
   }
   return answer(true, false, () => [reasonAt(load, env.function.file, env, 'nothing that runs meanwhile writes it')], reads);
+}
+
+/** Is it, in every call below the kernel, a variable of a caller's that no pointer leads to? */
+function isCallersOwn(place: Place, { function: fn, kernel, program }: Env): boolean {
+  const { base } = place;
+  if (kernel === null || kernel === fn || base === null || base === 'this' || base.kind !== 'parameter' || base.type.kind !== 'reference' || place.steps.indexOf('*') !== place.steps.lastIndexOf('*')) return false;
+  return placesInKernel(place, fn, kernel, program).every((top) => isOwn(top) && top.hidden);
 }
 
 /** A variable of the function that is assigned and that the place is, or may be: its address or a reference to it was handed out. */

@@ -129,7 +129,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
         if (roots.includes(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
         roots = [...roots, root.decl];
       }
-      parameters[i] = isMadeFor(argument, parameter.type) ? convertedTaint(argument, parameter.type, state) : referenceTaint(argument, state);
+      parameters[i] = isMadeFor(argument, parameter.type) ? convertedTaint(argument, parameter.type, state) : referenceTaint(argument, state) | (root !== null && isLedTo(root.decl, call, state) ? LOCAL : CONSTANT);
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
   let self = CONSTANT;
@@ -139,6 +139,12 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (shared) parameters.fill(UNKNOWN);
   return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program) };
+}
+
+/** May a pointer lead to the variable while the call runs: one that was handed out before, or one that this call gets too? */
+function isLedTo(decl: Variable, call: CallExpr, state: Uniformity): boolean {
+  if (state.structure.escaped.has(decl)) return true;
+  return state.structure.outputs.get(call)?.some((output) => output.root.decl === decl && output.how !== 'reference') ?? false;
 }
 
 /** A reference to an object that a constructor makes of a number or a pointer. */

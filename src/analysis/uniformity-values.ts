@@ -12,6 +12,7 @@ import { isMember, mayHoldAddress, rootOf, rootsOf, variableOf } from './lvalues
 import { callTaint } from './uniformity-calls.js';
 import { constructedTaint, conversionTaint, listTaint } from './uniformity-objects.js';
 import { isConstantObject, loadTaint, memoryNameTaint, placeTaint } from './uniformity-loads.js';
+import type { Variable } from './facts.js';
 import { isStandardConstant } from './standard-constants.js';
 import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, isLane, LOCAL, UNKNOWN } from './taint.js';
@@ -99,7 +100,7 @@ function refTaint(ref: RefExpr, state: Uniformity): number {
   switch (decl.kind) {
     case 'enumerator': case 'function': case 'template-parameter': return CONSTANT;
     case 'record': case 'enum': case 'typedef': return UNKNOWN;
-    case 'parameter': return state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+    case 'parameter': return referredTaint(decl, state.valueTaint(state.defUse.reads.get(ref) ?? -1), state);
     case 'variable': break;
   }
   if (variableOf(decl) !== null) {
@@ -112,6 +113,11 @@ function refTaint(ref: RefExpr, state: Uniformity): number {
     return decl.type.kind === 'array' ? taint | LOCAL : mayHoldAddress(decl.type) ? taint : taint & ~LOCAL;
   }
   return memoryNameTaint(ref, decl, state);
+}
+
+/** A caller's object that pointers may lead to as well: what is stored through them may be stored there. */
+function referredTaint(decl: Variable, contents: number, state: Uniformity): number {
+  return decl.kind === 'parameter' && decl.type.kind === 'reference' && (state.parameter(decl.index, decl.pack) & LOCAL) !== 0 ? contents | LOCAL | state.localStore : contents;
 }
 
 /** `&lvalue`: the address of a thread's own object carries its contents. */
@@ -141,7 +147,7 @@ function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: U
   const root = rootOf(expr);
   if (root !== null) {
     if (state.defUse.memoryReferences.has(root.decl)) return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(expr, state);
-    const contents = state.valueTaint(state.defUse.reads.get(root.ref) ?? -1);
+    const contents = referredTaint(root.decl, state.valueTaint(state.defUse.reads.get(root.ref) ?? -1), state);
     const taint = contents | subscripts(expr, state);
     if (expr.type.kind === 'array') return taint | LOCAL;
     // `x[i]` of a type that is not known may lead through a pointer inside.
