@@ -7,6 +7,7 @@ import { lowerExpression } from './lower-expression.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerBody } from './lower-statement.js';
 import { lowerDeclarator, lowerSpecifiers, deduceAuto } from './lower-type.js';
+import { grouped } from './macro-arms.js';
 import type { Expr, ForStmt, LoopPragma, Stmt, VariableDecl } from './tree.js';
 import { UNKNOWN, decay, stripReference } from './types.js';
 
@@ -54,10 +55,10 @@ function lowerChain(ctx: Lowering, node: Cst, macro: MacroHead, body: Cst, pragm
     if (ctx.fn !== null) ctx.fn.conditions++;
     const then = rest();
     if (ctx.fn !== null) ctx.fn.conditions--;
-    return {
+    return grouped(ctx, node, {
       kind: 'if', span: ctx.span(node), constexpr: childOfType(link.node, 'constexpr') !== null, init: head.init, conditionDecl: head.declaration,
       condition: macro.wrap(head.condition), headSpan: head.span, then, else: null, elseSpan: null,
-    };
+    });
   });
 }
 
@@ -66,16 +67,16 @@ function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readon
   if (ctx.fn !== null) ctx.fn.loops++;
   try {
     switch (from.kind) {
-      case 'for_statement': return ctx.inBlock(() => lowerFor(ctx, node, from, pragmas));
-      case 'for_range_loop': return ctx.inBlock(() => lowerRangeFor(ctx, node, from, pragmas));
+      case 'for_statement': return grouped(ctx, node, ctx.inBlock(() => lowerFor(ctx, node, from, pragmas)));
+      case 'for_range_loop': return grouped(ctx, node, ctx.inBlock(() => lowerRangeFor(ctx, node, from, pragmas)));
       case 'while_statement': {
         const clause = fieldChild(from.node, 'condition');
         if (clause === null) return ctx.opaqueStmt(node, 'loop without condition');
         const head = from.enter(() => lowerCondition(ctx, clause));
-        return {
+        return grouped(ctx, node, {
           kind: 'while', span: ctx.span(node), pragmas, headSpan: head.span, conditionDecl: head.declaration, condition: from.wrap(head.condition),
           body: from.body(clause.end),
-        };
+        });
       }
       default: {
         const clause = fieldChild(node, 'condition');
@@ -83,7 +84,7 @@ function lowerLoopWith(ctx: Lowering, node: Cst, from: LoopHead, pragmas: readon
         const lowered = from.body(node.start + 2);
         const inner = clause.children.find((child) => child.named);
         const condition = inner === undefined || holdsError(clause) ? ctx.opaque(clause, inner === undefined ? 'missing condition' : 'syntax error') : lowerExpression(ctx, inner);
-        return { kind: 'do', span: ctx.span(node), pragmas, headSpan: ctx.span(clause), condition, body: lowered };
+        return grouped(ctx, node, { kind: 'do', span: ctx.span(node), pragmas, headSpan: ctx.span(clause), condition, body: lowered });
       }
     }
   } finally {

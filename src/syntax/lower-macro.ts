@@ -9,6 +9,7 @@ import type { Lowering, Snippet } from './context.js';
 import { lostAssignment, takeAssignments } from './lower-comma.js';
 import { lowerExpression } from './lower-expression.js';
 import { lowerStatements } from './lower-statement.js';
+import { isSeveral } from './macro-arms.js';
 import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
 
 /** Macros inside macros deeper than this are left alone. */
@@ -111,10 +112,11 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   const snippet = ctx.unit.snippets.statements(text);
   if (snippet === null) return null;
   const body = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerStatements(ctx, root.children, root.start));
+  const several = isSeveral(snippet.root.children);
   if (lostAssignment(snippet.notes)) return null;
   takeAssignments(ctx, node);
   const span = ctx.span(node);
   const [only] = body;
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };
-  return { kind: 'macro-statement', span, name: macro.name, definition: macro, expanded };
+  return { kind: 'macro-statement', span, name: macro.name, definition: macro, expanded, ...(several ? { several } : {}) };
 }

@@ -9,6 +9,7 @@ import { stringValue } from './lower-literal.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerLoop, unreadableHead, type LoopKind } from './lower-loop.js';
 import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
+import { grouped } from './macro-arms.js';
 import { lowerPreprocessor } from './lower-preprocessor.js';
 import { lowerSwitch } from './lower-switch.js';
 import { typesOnly } from './lower-type.js';
@@ -136,7 +137,8 @@ function lowerExpressionStatement(ctx: Lowering, node: Cst): Stmt {
   if (holdsError(node)) return ctx.opaqueStmt(node, 'syntax error');
   if (inner.type === 'gnu_asm_expression') return lowerAsm(ctx, node, inner);
   const macro = statementMacro(ctx, inner);
-  if (macro !== null) return macro;
+  // A `;` in the text belongs to the statement, whatever the macro stands for in this build; one that the overlay put there does not.
+  if (macro !== null) return ctx.override === null && ctx.unit.source.text[node.end - 1] === ';' ? { ...macro, span } : macro;
   const loop = callBeforeStar(ctx, inner);
   if (loop !== null) return ctx.misread(node, 'product as a statement', `not understood: \`${shortHead(ctx, loop.start, loop.end)} *\` can only be a macro before a statement, and its definition is not visible (--include and -D make one visible)`);
   return { kind: 'expression', span, expression: lowerExpression(ctx, inner) };
@@ -263,7 +265,7 @@ function lowerBranch(ctx: Lowering, branches: readonly Branch[], from: number): 
         conditionDecl: part.head.declaration, condition: part.head.condition, headSpan: part.head.span, then: part.then, else: otherwise,
         elseSpan: part.branch.elseWord === null ? null : ctx.span(part.branch.elseWord),
       };
-      otherwise = made;
+      otherwise = grouped(ctx, part.branch.node, made);
     }
     return otherwise ?? ctx.opaqueStmt(branches[from]?.node ?? branches[0]?.node ?? fail(), 'if');
   } finally {

@@ -429,6 +429,8 @@ export interface MacroStmt extends StmtBase {
   readonly name: string;
   readonly definition: MacroDefinition;
   readonly expanded: Stmt;
+  /** A list of statements without braces of its own: where C++ expects one statement it takes the first alone. */
+  readonly several?: true;
 }
 
 export interface OpaqueStmt extends StmtBase { readonly kind: 'opaque'; readonly reason: string }

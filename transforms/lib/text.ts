@@ -152,17 +152,9 @@ export function withTrailingComments(source: SourceFile, end: number): number {
   return source.text.slice(last, lineEnd).trim() === '' ? last : end;
 }
 
-/** Where a statement's text ends: behind the `;` that follows an invocation of a statement macro. */
-export function statementEnd(source: SourceFile, stmt: Stmt): number {
-  if (stmt.kind !== 'macro-statement') return stmt.span.end;
-  let at = stmt.span.end;
-  while (source.text[at] === ' ' || source.text[at] === '\t') at++;
-  return source.text[at] === ';' ? at + 1 : stmt.span.end;
-}
-
 /** A statement with its pragmas and the comments at the end of its last line. */
 export function extentOf(source: SourceFile, stmt: Stmt): Span {
-  return { start: statementStart(stmt), end: withTrailingComments(source, statementEnd(source, stmt)) };
+  return { start: statementStart(stmt), end: withTrailingComments(source, stmt.span.end) };
 }
 
 /** The span widened to whole lines, newline included, if nothing else stands on them; else the span itself. */
