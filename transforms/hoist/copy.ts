@@ -13,6 +13,7 @@ import {
   type Replacement, type Shift,
 } from '../lib/text.js';
 import { commentsAbove, commentsBehindBrace } from '../lib/branch-comments.js';
+import { beginsWithMacro, elseFollows } from '../lib/lone-statement.js';
 import { wordsOf, type Words } from '../lib/words.js';
 import { armExpression, type ExprChoice } from './arm-expression.js';
 import { bracesStay } from './braces.js';
@@ -146,7 +147,7 @@ function inPlace(copier: Copier, stmt: Stmt, headEnd: number, shift: Shift): rea
   if (text === null) return [...(plainGap ? [] : gone), { span, text: plainGap ? ' {}' : '{}' }];
   // Alone below a head: one plain statement, which no `else` behind it and no directive in front of it can break.
   const single = kept.whole !== null && kept.whole.kind !== 'compound' && kept.before.length === 0 && kept.after.length === 0
-    && !text.startsWith('#') && !(parent !== null && parent.kind === 'if' && parent.else !== null && kept.whole.kind !== 'expression');
+    && !text.startsWith('#') && !beginsWithMacro(kept.whole) && (kept.whole.kind === 'expression' || !elseFollows(facts, stmt));
   if (single) return [...gone, { span: extent, text: onItsLines(source, extent, text, outer) }];
   const inner = shifted(shift, startsLine(source, extent.start) ? indentAt(source, extent.start) : indentAt(source, extent.start) + style.unit);
   return [...(plainGap ? [] : gone), { span, text: plainGap ? blockText(style, outer, '', inner + text, true).replace(/^\{/, style.bracesOnOwnLine ? `\n${outer}{` : ' {') : `{\n${inner}${text}\n${outer}}` }];

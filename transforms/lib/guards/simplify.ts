@@ -10,6 +10,7 @@ import type { Span } from '../../../src/source/types.js';
 import type { CompoundStmt, ConditionalExpr, DeclareStmt, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
 import { armStands, isConverted } from '../arm-value.js';
 import { commentsAbove, commentsBehindBrace, speaksOfTest } from '../branch-comments.js';
+import { beginsWithMacro, elseFollows } from '../lone-statement.js';
 import { BINDING, bindingOf } from '../operands.js';
 import { commentsIn, copyText, endsLine, indentAt, lineStartOf, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
@@ -158,7 +159,7 @@ class Simplifier extends ConditionFolder {
   private removed(node: IfStmt | DeclareStmt): readonly Replacement[] {
     const { source } = this.facts.unit;
     const parent = this.facts.parent(node);
-    if (parent !== null && parent.kind === 'if' && parent.else === node) return [{ span: { start: parent.then.span.end, end: node.span.end }, text: '' }];
+    if (parent !== null && parent.kind === 'if' && parent.else === node && !elseFollows(this.facts, parent)) return [{ span: { start: parent.then.span.end, end: node.span.end }, text: '' }];
     if (parent === null || parent.kind !== 'compound') return [{ span: node.span, text: ';' }];
     const extent = { start: node.span.start, end: withTrailingComments(source, node.span.end) };
     const lines = wholeLines(source, extent);
@@ -199,9 +200,9 @@ class Simplifier extends ConditionFolder {
     const above = kept.kind === 'compound' ? [] : commentsIn(source, front).filter((comment) => own !== null || startsLine(source, comment.start)).map((comment) => textOf(source, comment).trimEnd());
     const arm = copyText(source, { start, end: kept.span.end }, { from, to }, this.inner({ from, to }).rewrite(kept));
     const text = inBlock ? [...above, arm].join(`\n${to}`) : arm;
-    if (inBlock && kept.kind !== 'compound' && mayDeclare(kept)) return [{ span: gone, text: behind.includes('//') ? `{ ${text}${behind}\n${to}}` : `{ ${text}${behind} }` }];
-    const dangling = parent !== null && parent.kind === 'if' && parent.then === node && parent.else !== null && kept.kind !== 'compound';
-    return dangling ? [{ span: node.span, text: `{ ${text} }` }] : [{ span: gone, text: text + behind }];
+    const braced = kept.kind !== 'compound' && (inBlock ? mayDeclare(kept) : beginsWithMacro(kept) || elseFollows(this.facts, node));
+    if (!braced) return [{ span: gone, text: text + behind }];
+    return [{ span: gone, text: behind.includes('//') ? `{ ${text}${behind}\n${to}}` : `{ ${text}${behind} }` }];
   }
 
   /** Comments behind the first arm on its line, where the second one goes; `end` is where what goes ends. */
