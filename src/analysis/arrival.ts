@@ -26,6 +26,7 @@ import { equalRounds, EVEN_BOUND, leavesAtTheEdge } from './arrival-loops.js';
 import { gotosOver } from './arrival-jumps.js';
 import { isStmt, type Node } from './children.js';
 import type { Control } from './control-flow.js';
+import { decidedTruth } from './decided.js';
 import { defUseOf } from './def-use-builder.js';
 import type { FunctionFacts, Loop, Scope, Verdict } from './facts.js';
 import { joinScope } from './facts.js';
@@ -264,6 +265,7 @@ class Sets implements ArrivalSets {
     const verdict: Verdict = this.facts.scope(condition);
     if (!verdict.known) return { scope: 'lane', known: false };
     if (verdict.value !== 'lane' && verdict.value !== 'warp') return { scope: verdict.value, known: true };
+    if (decidedTruth(this.facts, condition) !== null) return { scope: 'constant', known: true };
     const lanes = this.facts.laneSet(condition);
     if (lanes !== null && lanes.holds.every((held) => held === lanes.holds[0])) return { scope: 'block', known: true };
     return { scope: verdict.value, known: true };
