@@ -13,7 +13,7 @@ import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
 import type { CallExpr, Callee, CastExpr, Expr, TemplateArgument, Type } from './tree.js';
 import { strip } from './tree.js';
-import { UNKNOWN, decay, isArithmetic, stripReference } from './types.js';
+import { UNKNOWN, decay, isArithmetic, referenceCast, stripReference } from './types.js';
 
 const NAMED_CASTS = new Map<string, CastExpr['style']>([
   ['static_cast', 'static'], ['reinterpret_cast', 'reinterpret'], ['const_cast', 'const'], ['dynamic_cast', 'dynamic'],
@@ -137,7 +137,7 @@ function callTemplate(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
     const [operand, more] = namedChildren(list);
     if (target === undefined || operand === undefined || more !== undefined) return ctx.opaque(node, 'cast');
     const type = target.type === 'type_descriptor' ? descriptorType(ctx, target) : lowerType(ctx, target);
-    return { kind: 'cast', style, span: ctx.span(node), type: stripReference(type), operand: expression(ctx, operand) };
+    return { kind: 'cast', style, span: ctx.span(node), type: stripReference(type), operand: expression(ctx, operand), ...referenceCast(type) };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
   if ((found?.kind === 'value' && !isTemplateVariable(found.decl)) || (found === null && macroNamed(ctx, nameNode, false) !== null)) throwTemplateReading(ctx, fn);
@@ -199,7 +199,8 @@ function callParenthesised(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
     if (operand !== undefined && more === undefined) {
       const value = expression(ctx, operand);
       const paren: Expr = { kind: 'paren', span: ctx.span(list), type: value.type, inner: value };
-      return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(lowerType(ctx, inner)), operand: paren };
+      const type = lowerType(ctx, inner);
+      return { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand: paren, ...referenceCast(type) };
     }
   }
   return callValue(ctx, node, expression(ctx, fn), fn, list, null);

@@ -13,7 +13,7 @@ import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from 
 import { lowerLambda } from './lower-lambda.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
 import type { Expr, TemplateArgument, Type } from './tree.js';
-import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, sameType, stripReference, unqualified } from './types.js';
+import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
 
 /** An expression by itself: condition, initialiser, statement. */
 export function lowerExpression(ctx: Lowering, node: Cst): Expr {
@@ -238,7 +238,7 @@ function lowerCast(ctx: Lowering, node: Cst): Expr {
   const type = descriptorType(ctx, typeNode);
   const operand = expression(ctx, value);
   const loose = looseMacro(operand, 'unary');
-  return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand };
+  return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(type), operand, ...referenceCast(type) };
 }
 
 /** `(S::constant) + n` and `(float)(lane) + (w)` read as casts of `+n` and `+(w)`: the value in the parentheses, or null if it is a type indeed. */

@@ -6,7 +6,7 @@ import { operatorCall } from './lower-overload.js';
 import { expression, isTypeName, lowerInitList } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
 import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
-import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, stripReference, unqualified } from './types.js';
+import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, referenceCast, stripReference, unqualified } from './types.js';
 
 const BINARY = new Map<string, BinaryOperator>([
   ['+', '+'], ['-', '-'], ['*', '*'], ['/', '/'], ['%', '%'], ['<<', '<<'], ['>>', '>>'], ['&', '&'], ['|', '|'], ['^', '^'], ['<', '<'], ['<=', '<='],
@@ -105,7 +105,7 @@ export function lowerUnary(ctx: Lowering, node: Cst): Expr {
   if (cast?.meaning.kind === 'cast') {
     const value = expression(ctx, operand);
     const loose = looseMacro(value, 'unary');
-    return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(cast.meaning.type), operand: value };
+    return loose !== null ? comesApart(ctx, node, loose) : { kind: 'cast', style: 'c', span: ctx.span(node), type: stripReference(cast.meaning.type), operand: value, ...referenceCast(cast.meaning.type) };
   }
   const op = UNARY[operator.type];
   if (op === undefined) return ctx.opaque(node, `operator ${operator.type}`);

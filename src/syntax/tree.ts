@@ -298,6 +298,8 @@ export interface CastExpr extends ExprBase {
   readonly kind: 'cast';
   readonly style: 'c' | 'functional' | 'static' | 'reinterpret' | 'const' | 'dynamic';
   readonly operand: Expr;
+  /** The type is written as a reference (`(int &)x`): the result may be the operand itself, seen as a `type`. Absent for values. */
+  readonly reference?: 'lvalue' | 'rvalue';
 }
 
 /** `float4(a, b)`, `T{…}`, `dim3(16, 16)`: makes an object of `type`. */

@@ -92,6 +92,11 @@ export function unqualified(type: Type): Type {
   return rest;
 }
 
+/** What a cast notes of a type that is written as a reference. */
+export function referenceCast(type: Type): { readonly reference?: 'lvalue' | 'rvalue' } {
+  return type.kind === 'reference' ? { reference: type.rvalue === true ? 'rvalue' : 'lvalue' } : {};
+}
+
 /** References removed (the type of an expression that names the object). */
 export function stripReference(type: Type): Type {
   let t = type;

@@ -2,7 +2,7 @@
 import type { Stmt } from '../../syntax/tree.js';
 import { U32 } from '../types.js';
 import type { FunctionContext } from './context.js';
-import { placeOf, store } from './places.js';
+import { store, targetOf } from './places.js';
 
 const REGISTERS: Readonly<Record<string, string>> = {
   '%laneid': 'l', '%warpid': 'W.index', '%smid': '0', '%nsmid': '1', '%lanemask_lt': '(((1<<l)-1)>>>0)', '%lanemask_le': '(l===31?4294967295:((1<<(l+1))-1)>>>0)',
@@ -16,6 +16,6 @@ export function inlineAssembly(ctx: FunctionContext, s: Extract<Stmt, { kind: 'a
   const register = move?.[1] === undefined ? undefined : REGISTERS[move[1]];
   const [output] = s.outputs;
   if (register === undefined || output === undefined || s.outputs.length !== 1 || s.inputs.length > 0) return ctx.unsupported(`inline assembly ${JSON.stringify(text.slice(0, 40))}`, s.span);
-  store(ctx, placeOf(ctx, output), { t: U32, js: register });
+  store(ctx, targetOf(ctx, output), { t: U32, js: register });
   ctx.flush();
 }

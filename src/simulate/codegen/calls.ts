@@ -12,10 +12,10 @@ import { constructors, initialise, isConstructor } from './construct.js';
 import { groupFunction, groupMethod } from './groups.js';
 import { copyConstructorOf } from './lifetime.js';
 import { vectorOperator } from './vector-operators.js';
-import { inlineLambda } from './lambdas.js';
+import { inlineLambda, lambdaSlot } from './lambdas.js';
 import { convert, type Val } from './operators.js';
 import { numericLimit } from './numeric-limits.js';
-import { isPlace, load, materialised, placeOf } from './places.js';
+import { beginsWith, boundAddress, isPlace, load, placeOf } from './places.js';
 
 /** With `wantPlace` a result of reference type is returned as such. */
 export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'call' }>, _wantPlace: boolean): Val {
@@ -114,7 +114,7 @@ function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: '
     if (slot?.kind === 'lambda') return inlineLambda(ctx, slot, e.arguments, e);
     if (slot?.kind === 'function') return callFunction(ctx, [slot.decl], e.arguments, e.templateArguments, null, e);
   }
-  if (x.kind === 'lambda') return inlineLambda(ctx, { kind: 'lambda', lambda: x, captured: new Map() }, e.arguments, e);
+  if (x.kind === 'lambda') return inlineLambda(ctx, lambdaSlot(ctx, x), e.arguments, e);
   if (isPlace(x) || x.kind === 'construct' || x.kind === 'call') {
     const place = placeOf(ctx, x);
     if (place.kind === 'memory' && place.t.k === 'record') {
@@ -158,15 +158,6 @@ function suits(parameter: SimType, argument: SimType): number {
   }
   if (p.k === 'group') return a.k === 'group' ? 2 : 0;
   return 0;
-}
-
-/** Whether an object of the type begins with one of `base`: its first base class, or that one's. */
-function beginsWith(derived: SimType, base: SimType): boolean {
-  if (derived.k !== 'record' || base.k !== 'record') return false;
-  const [first] = derived.layout.decl.bases;
-  if (first?.kind !== 'record') return false;
-  const type = resolve(first, environmentOf(derived.layout));
-  return sameType(type, base) || beginsWith(type, base);
 }
 
 /** Binds template parameters by the type of an argument. False if the shapes do not match. */
@@ -317,9 +308,13 @@ function argumentType(ctx: FunctionContext, e: Expr): SimType {
 
 // ------------------------------------------------------------------------------------------------------------ emission
 
+function isCallable(ctx: FunctionContext, e: Expr): boolean {
+  return strip(e).kind === 'lambda' || callableSlot(ctx, e) !== null;
+}
+
 function callableSlot(ctx: FunctionContext, e: Expr): Slot | null {
   const x = strip(e);
-  if (x.kind === 'lambda') return { kind: 'lambda', lambda: x, captured: new Map() };
+  if (x.kind === 'lambda') return lambdaSlot(ctx, x);
   if (x.kind === 'ref' && x.decl !== null) {
     if (x.decl.kind === 'function') return { kind: 'function', decl: x.decl };
     const slot = ctx.slotOf(x.decl);
@@ -338,7 +333,7 @@ export function callFunction(
   if (decl.parameters.some((p) => p.pack)) return ctx.unsupported('a parameter pack', at.span);
   // A static method has no object.
   const object = decl.qualifiers.static ? null : self;
-  if (args.some((a) => callableSlot(ctx, a) !== null) || decl.parameters.some((p) => isAnyGroup(p.type))) return inlineFunction(ctx, decl, env, args, object, at);
+  if (args.some((a) => isCallable(ctx, a)) || decl.parameters.some((p) => isAnyGroup(p.type))) return inlineFunction(ctx, decl, env, args, object, at);
   const instance = ctx.compiler.instance(decl, env, object?.t ?? null);
   const passed: string[] = [];
   if (object !== null) passed.push(object.array);
@@ -379,23 +374,9 @@ function argument(ctx: FunctionContext, given: Expr | undefined, parameter: Para
 
 export function valueFor(ctx: FunctionContext, given: Expr, type: SimType, parameter: ParameterDecl): string {
   if (type.k === 'reference') {
-    if (isPlace(given)) {
-      const place = placeOf(ctx, given);
-      if (place.kind === 'memory' && (type.to.k === 'record' || type.to.k === 'array' || sameType(place.t, type.to))) return place.address;
-    }
-    if (type.to.k === 'record' || type.to.k === 'array') {
-      const value = expression(ctx, given);
-      if (value.t.k === type.to.k) return value.js;
-      const address = ctx.frameAddress(ctx.frameSlot(type.to));
-      initialise(ctx, address, type.to, given);
-      return address;
-    }
+    const written = parameter.type.kind === 'reference' ? parameter.type : null;
     // A reference to a value, or to const of another type, binds to a temporary.
-    const constant = parameter.type.kind === 'reference' && (parameter.type.to.const === true || parameter.type.rvalue === true);
-    if (isPlace(given) && !constant) return ctx.unsupported(`reference parameter ${parameter.name} bound to a register variable`, given.span);
-    const value = expression(ctx, given);
-    const place = materialised(ctx, ctx.hold({ t: type.to, js: convert(value, type.to) }));
-    return place.kind === 'memory' ? place.address : '0';
+    return boundAddress(ctx, given, type.to, written?.to.const === true || (written?.rvalue === true && !isPlace(given)), parameter.name);
   }
   if (type.k === 'record') {
     const value = strip(given).kind === 'init-list' ? null : expression(ctx, given);

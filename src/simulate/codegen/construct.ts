@@ -7,7 +7,7 @@ import type { FunctionContext } from './context.js';
 import { expression, needsWarp, operands } from './expression.js';
 import { copyConstructorOf } from './lifetime.js';
 import { accessName, convert, type Val } from './operators.js';
-import { placeOf } from './places.js';
+import { boundAddress } from './places.js';
 
 /** The constructors that the program writes; those it leaves to the compiler (`= default`) do what a record without any does. */
 export function constructors(type: RecordType): RecordType['layout']['decl']['methods'] {
@@ -134,9 +134,8 @@ function initialiseMember(ctx: FunctionContext, address: string, type: SimType, 
     case 'record': constructAt(ctx, address, type, i.arguments, at); return;
     case 'array': initialise(ctx, address, type, { kind: 'init-list', elements: i.arguments, span: i.span, type: { kind: 'unknown', text: '' } }); return;
     case 'reference': {
-      const place = only === undefined ? null : placeOf(ctx, only);
-      if (place?.kind !== 'memory') return ctx.unsupported(`reference member ${i.name}`, i.span);
-      ctx.lane(`D.stptr(${address},${place.address},l,0);`);
+      if (only === undefined) return ctx.unsupported(`reference member ${i.name}`, i.span);
+      ctx.lane(`D.stptr(${address},${boundAddress(ctx, only, type.to, false, i.name)},l,0);`);
       return;
     }
     case 'scalar': case 'pointer':

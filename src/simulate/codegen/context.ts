@@ -189,6 +189,22 @@ export class FunctionContext {
     }
   }
 
+  /** Compiles something that may turn out not to be possible, signalled by an error of the class: then null, and no text is left. */
+  attempt<T>(body: () => T, signal: new () => Error): T | null {
+    const { lines, mask, nested, noted, frame } = this;
+    const lane = this.#lane;
+    this.lines = [...lines];
+    this.#lane = lane === null ? null : [...lane];
+    try {
+      return body();
+    } catch (error) {
+      if (!(error instanceof signal)) throw error;
+      Object.assign(this, { lines, mask, nested, noted, frame });
+      this.#lane = lane;
+      return null;
+    }
+  }
+
   slotOf(decl: Decl): Slot | undefined {
     return this.slots.get(decl);
   }

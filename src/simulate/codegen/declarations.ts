@@ -8,7 +8,7 @@ import type { FunctionContext } from './context.js';
 import { expression, staticType } from './expression.js';
 import { lambdaSlot } from './lambdas.js';
 import { convert } from './operators.js';
-import { isPlace, load, materialised, placeOf, store, type Place } from './places.js';
+import { boundAddress, isPlace, load, store, type Place } from './places.js';
 import { count, switchPoint } from './statements.js';
 
 function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
@@ -76,27 +76,13 @@ export function declare(ctx: FunctionContext, v: VariableDecl, at: Stmt): void {
 function declareReference(ctx: FunctionContext, v: VariableDecl, to: SimType): void {
   if (v.init === null) return ctx.unsupported(`reference ${v.name} without an initialiser`, v.span);
   const array = ctx.array({ k: 'pointer', to });
-  let address: string;
-  if (isPlace(v.init)) {
-    const place = placeOf(ctx, v.init);
-    if (place.kind === 'memory') address = place.address;
-    else address = addressOfTemporary(ctx, v.init, to);
-  } else {
-    const e = strip(v.init);
-    if (to.k === 'record' || to.k === 'array' || e.kind === 'call') {
-      const place = placeOf(ctx, e);
-      if (place.kind !== 'memory') return ctx.unsupported(`reference ${v.name}`, v.span);
-      address = place.address;
-    } else address = addressOfTemporary(ctx, v.init, to);
-  }
+  const written = v.type.kind === 'reference' ? v.type : null;
+  // `auto` may be const.
+  const constant = written === null || written.to.const === true || (written.rvalue === true && !isPlace(v.init)) || strip(v.init).type.const === true;
+  const address = boundAddress(ctx, v.init, to, constant, v.name);
   ctx.lane(`${array}[l]=${address};`);
   ctx.flush();
   ctx.slots.set(v, { kind: 'reference', array, t: to, name: v.name });
-}
-
-function addressOfTemporary(ctx: FunctionContext, init: Expr, to: SimType): string {
-  const place = materialised(ctx, { t: to, js: convert(expression(ctx, init), to) });
-  return place.kind === 'memory' ? place.address : '0';
 }
 
 function declareObject(ctx: FunctionContext, v: VariableDecl, t: SimType, init: Expr | null): void {

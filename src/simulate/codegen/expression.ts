@@ -11,7 +11,7 @@ import { constructExpression, initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { wellKnownConstant } from './well-known.js';
 import { binaryScalar, commonScalar, complement, convert, convertScalar, literalText, negate, promoted, shift, truth, type Val } from './operators.js';
-import { addressOf, isPlace, load, offsetText, placeOf, retype, slotPlace, store, type Place } from './places.js';
+import { addressOf, load, offsetText, placeOf, seesOperand, slotPlace, store, targetOf, type Place } from './places.js';
 
 const warpCache = new WeakMap<Expr, boolean>();
 
@@ -80,10 +80,10 @@ export function expression(ctx: FunctionContext, expr: Expr): Val {
       return { t: pointerTo(ctx.self.t), js: `${ctx.self.array}[l]` };
     }
     case 'unary': return unary(ctx, e);
-    case 'update': return update(ctx, e);
+    case 'update': return updated(ctx, e).value;
     case 'binary': return binary(ctx, e);
-    case 'assign': return assign(ctx, e);
-    case 'conditional': return conditional(ctx, e);
+    case 'assign': return assigned(ctx, e).value;
+    case 'conditional': return conditionalOf(ctx, e, (arm) => expression(ctx, arm));
     case 'call': {
       const value = callExpression(ctx, e, false);
       return value.t.k === 'reference' ? load(ctx, { kind: 'memory', address: value.js, t: value.t.to, volatile: false, own: false }) : value;
@@ -270,15 +270,23 @@ function lanewise(ctx: FunctionContext, a: Val, b: Val | null, op: (x: Val, y: V
   return { t: a.t, js: address };
 }
 
-function update(ctx: FunctionContext, e: Extract<Expr, { kind: 'update' }>): Val {
-  const place = placeOf(ctx, e.target);
+/** `++` and `--`: the value of the expression and the object. */
+export function updated(ctx: FunctionContext, e: Extract<Expr, { kind: 'update' }>): Assigned {
+  const place = held(ctx, targetOf(ctx, e.target));
   const old = ctx.hold(load(ctx, place));
   let next: Val;
   if (old.t.k === 'pointer') next = { t: old.t, js: `(${old.js}${e.op === '++' ? '+' : '-'}${sizeOf(old.t.to)})` };
   else if (old.t.k === 'scalar') next = arithmetic(ctx, e.op === '++' ? '+' : '-', old, { t: I32, js: '1' }, e);
   else return ctx.unsupported(`${e.op} on such an operand`, e.span);
   const stored = store(ctx, place, next);
-  return e.prefix ? stored : old;
+  return { value: e.prefix ? stored : old, place };
+}
+
+interface Assigned { readonly value: Val; readonly place: Place }
+
+/** A place whose address is computed once. */
+function held(ctx: FunctionContext, place: Place): Place {
+  return place.kind === 'register' ? place : { ...place, address: ctx.hold({ t: pointerTo(VOID), js: place.address }).js };
 }
 
 /** `a op b` on values, pointers included. */
@@ -348,13 +356,14 @@ function branchNote(ctx: FunctionContext, branch: number): string {
   return `D.bit(${branch},l,$C);`;
 }
 
-function conditional(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditional' }>): Val {
+/** `?:` with what `of` makes of an arm: its value, or its address. */
+export function conditionalOf(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditional' }>, of: (arm: Expr) => Val): Val {
   const branch = ctx.compiler.branch(ctx, e, 'ternary', e.condition);
-  if (needsWarp(ctx, e.then) || needsWarp(ctx, e.else)) return warpConditional(ctx, e, branch);
+  if (needsWarp(ctx, e.then) || needsWarp(ctx, e.else)) return warpConditional(ctx, e, branch, of);
   const condition = ctx.hold({ t: BOOL, js: truth(expression(ctx, e.condition)) });
   if (branch !== null) ctx.lane(branchNote(ctx, branch).replaceAll('$C', condition.js));
-  const a = ctx.captureLane(() => expression(ctx, e.then));
-  const b = ctx.captureLane(() => expression(ctx, e.else));
+  const a = ctx.captureLane(() => of(e.then));
+  const b = ctx.captureLane(() => of(e.else));
   if (a.value.t.k === 'void' && b.value.t.k === 'void') {
     // An arm's own expression, if it left one, is evaluated for what it does.
     const arm = (one: typeof a): string => `${one.text}${one.value.js === '' ? '' : `${one.value.js};`}`;
@@ -382,7 +391,7 @@ function joined(ctx: FunctionContext, a: Val, b: Val, e: Expr): SimType {
   return ctx.unsupported(`?: on a ${x.k} and a ${y.k}`, e.span);
 }
 
-function warpConditional(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditional' }>, branch: number | null): Val {
+function warpConditional(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditional' }>, branch: number | null, of: (arm: Expr) => Val): Val {
   const c = conditionMask(ctx, e.condition);
   if (branch !== null) ctx.emit(`D.branch(${branch},${ctx.mask},${c});`);
   const mT = ctx.fresh('m');
@@ -391,8 +400,8 @@ function warpConditional(ctx: FunctionContext, e: Extract<Expr, { kind: 'conditi
   // Both arms are compiled before the result's type is known, so their values are spilled first.
   let a: Val = { t: VOID, js: '' };
   let b: Val = { t: VOID, js: '' };
-  const first = ctx.capture(() => ctx.under(mT, () => { a = ctx.spill(decay(expression(ctx, e.then))); }));
-  const second = ctx.capture(() => ctx.under(mE, () => { b = ctx.spill(decay(expression(ctx, e.else))); }));
+  const first = ctx.capture(() => ctx.under(mT, () => { a = ctx.spill(decay(of(e.then))); }));
+  const second = ctx.capture(() => ctx.under(mE, () => { b = ctx.spill(decay(of(e.else))); }));
   ctx.lines.push(`if(${mT}!==0){${first.join('\n')}}`, `if(${mE}!==0){${second.join('\n')}}`);
   if (a.t.k === 'void' && b.t.k === 'void') return { t: VOID, js: '' };
   const t = joined(ctx, a, b, e);
@@ -416,38 +425,39 @@ function isPlaceOfRecord(ctx: FunctionContext, target: Expr): boolean {
   return staticType(ctx, target).k === 'record';
 }
 
-function assign(ctx: FunctionContext, e: AssignExpr): Val {
+/** Assignments, simple and compound: the value that is stored and the object. */
+export function assigned(ctx: FunctionContext, e: AssignExpr): Assigned {
+  const into = (place: Place, value: Val): Assigned => {
+    const once = held(ctx, place);
+    return { value: store(ctx, once, value), place: once };
+  };
   const target = strip(e.target);
   if (e.op === null) {
     const declared = target;
     if (strip(e.value).kind === 'init-list') {
-      const place = placeOf(ctx, declared);
+      const place = targetOf(ctx, declared);
       if (place.kind === 'memory' && (place.t.k === 'record' || place.t.k === 'array')) {
         const temporary = ctx.frameAddress(ctx.frameSlot(place.t));
         initialise(ctx, temporary, place.t, e.value);
-        return store(ctx, place, { t: place.t, js: temporary });
+        return into(place, { t: place.t, js: temporary });
       }
       const list = strip(e.value);
       const only = list.kind === 'init-list' ? list.elements[0] : undefined;
-      return store(ctx, place, only === undefined ? { t: I32, js: '0' } : expression(ctx, only));
+      return into(place, only === undefined ? { t: I32, js: '0' } : expression(ctx, only));
     }
     let value = decay(expression(ctx, e.value));
     if (value.t.k === 'record' && !isPlaceOfRecord(ctx, target)) value = coerced(ctx, value, staticType(ctx, target), e.value);
     const parts = needsWarp(ctx, target);
     if (parts) value = ctx.spill(value);
     else if (value.t.k !== 'record') value = ctx.hold(value);
-    let place = placeOf(ctx, target);
+    let place = targetOf(ctx, target);
     if (place.kind === 'memory' && !place.own && readsMemory(ctx, e.value)) ({ place, value } = twoPhases(ctx, place, value));
-    return store(ctx, place, value);
+    return into(place, value);
   }
   // Compound: the right operand first, then the object once.
   let right = expression(ctx, e.value);
   if (needsWarp(ctx, target)) right = ctx.spill(right);
-  let place = placeOf(ctx, target);
-  if (place.kind === 'memory') {
-    const address = ctx.hold({ t: pointerTo(VOID), js: place.address });
-    place = { ...place, address: address.js };
-  }
+  let place = held(ctx, targetOf(ctx, target));
   const old = load(ctx, place);
   let value: Val;
   if (place.t.k === 'pointer' || place.t.k === 'array') value = arithmetic(ctx, e.op, old, right, e);
@@ -455,7 +465,7 @@ function assign(ctx: FunctionContext, e: AssignExpr): Val {
   else value = arithmetic(ctx, e.op, old, right, e);
   if (value.t.k !== 'record') value = ctx.hold({ t: place.t, js: convert(value, place.t) });
   if (place.kind === 'memory' && !place.own) ({ place, value } = twoPhases(ctx, place, value));
-  return store(ctx, place, value);
+  return into(place, value);
 }
 
 /** All lanes load before any stores, as a warp does: the value and the address are kept over a new lane loop. */
@@ -471,14 +481,13 @@ function twoPhases(ctx: FunctionContext, place: Extract<Place, { kind: 'memory' 
 
 function cast(ctx: FunctionContext, e: Extract<Expr, { kind: 'cast' }>): Val {
   const operand = strip(e.operand);
-  if (e.style === 'reinterpret' && isPlace(e)) return load(ctx, placeOf(ctx, e));
+  if (seesOperand(e)) return load(ctx, placeOf(ctx, e));
   const t = resolve(e.type, ctx.env);
   if (t.k === 'void') {
     const v = expression(ctx, operand);
     if (v.js !== '') ctx.lane(`${v.js};`);
     return { t: VOID, js: '' };
   }
-  if (t.k === 'reference') return load(ctx, retype(ctx, placeOf(ctx, operand), t.to, e));
   if (operand.kind === 'init-list') {
     const address = ctx.frameAddress(ctx.frameSlot(t));
     initialise(ctx, address, t, operand);

@@ -1,11 +1,12 @@
 /** Lambdas are compiled where they are called: what they capture by reference is the variable itself. */
 import type { Decl, Expr, LambdaExpr } from '../../syntax/tree.js';
 import { resolve } from '../resolve.js';
-import { Unsupported, VOID, type SimType } from '../types.js';
+import { alignOf, sizeOf, Unsupported, VOID, type SimType } from '../types.js';
 import { walkStmt } from '../walk.js';
 import { boundSlot, valueFor } from './calls.js';
 import type { FunctionContext, Slot } from './context.js';
 import { staticType } from './expression.js';
+import { copyConstructorOf } from './lifetime.js';
 import type { Val } from './operators.js';
 import { load, slotPlace } from './places.js';
 
@@ -20,9 +21,18 @@ export function lambdaSlot(ctx: FunctionContext, lambda: LambdaExpr): Extract<Sl
     expr(e) {
       if (e.kind !== 'ref' || e.decl === null || own.has(e.decl) || captured.has(e.decl)) return;
       const slot = ctx.slotOf(e.decl);
-      if (slot === undefined || slot.kind !== 'register') return; // memory objects: shared, references, arrays
-      const byReference = explicit.get(e.decl) ?? lambda.captureDefault === 'reference';
+      // Static and shared objects are not captured; of a callable there is nothing to copy.
+      if (slot === undefined || slot.kind === 'fixed' || slot.kind === 'lambda' || slot.kind === 'function') return;
+      const byReference = explicit.get(e.decl) ?? lambda.captures.find((c) => c.name === e.name)?.byReference ?? lambda.captureDefault === 'reference';
       if (byReference) return;
+      if (slot.kind !== 'register') {
+        if (slot.t.k === 'record' && copyConstructorOf(slot.t) !== null) return ctx.unsupported(`the copy constructor of ${slot.t.layout.name}`, e.span);
+        const offset = ctx.frameSlot(slot.t);
+        const from = slot.kind === 'frame' ? ctx.frameAddress(slot.offset) : `${slot.array}[l]`;
+        ctx.lane(`D.copy(${ctx.frameAddress(offset)},${from},${sizeOf(slot.t)},${alignOf(slot.t)},l,0);`);
+        captured.set(e.decl, { kind: 'frame', offset, t: slot.t, name: slot.name });
+        return;
+      }
       const array = ctx.array(slot.t);
       ctx.lane(`${array}[l]=${load(ctx, slotPlace(ctx, slot, e)).js};`);
       captured.set(e.decl, { kind: 'register', array, t: slot.t, set: null, name: slot.name });

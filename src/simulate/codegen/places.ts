@@ -1,16 +1,18 @@
 /** Places: what an lvalue denotes, how it is read and written. */
-import { strip, type Expr, type VariableDecl } from '../../syntax/tree.js';
-import { resolve } from '../resolve.js';
-import { pointerTo, sizeOf, alignOf, Unsupported, type RecordType, type SimType } from '../types.js';
-import { callExpression } from './calls.js';
+import { strip, type CastExpr, type ConditionalExpr, type Expr, type VariableDecl } from '../../syntax/tree.js';
+import { sameType as sameWrittenType, unqualified } from '../../syntax/types.js';
+import { environmentOf, resolve } from '../resolve.js';
+import { pointerTo, sameType, sizeOf, alignOf, Unsupported, type RecordType, type SimType } from '../types.js';
+import { callExpression, coerced } from './calls.js';
+import { initialise } from './construct.js';
 import type { FunctionContext, Slot } from './context.js';
-import { expression, needsWarp } from './expression.js';
+import { assigned, conditionalOf, expression, needsWarp, updated } from './expression.js';
 import { accessName, convert, type Val } from './operators.js';
 
 export type Place =
   | { readonly kind: 'register'; readonly slot: Extract<Slot, { kind: 'register' }>; readonly t: SimType }
-  /** `own`: a thread's own automatic object, which no other thread sees. */
-  | { readonly kind: 'memory'; readonly address: string; readonly t: SimType; readonly volatile: boolean; readonly own: boolean };
+  /** `own`: a thread's own automatic object, which no other thread sees; `temporary`: a home made for a value, which nothing else names. */
+  | { readonly kind: 'memory'; readonly address: string; readonly t: SimType; readonly volatile: boolean; readonly own: boolean; readonly temporary?: true };
 
 function isVolatile(t: SimType): boolean {
   return (t.k === 'scalar' || t.k === 'record') && t.volatile === true;
@@ -47,10 +49,38 @@ export function isPlace(e: Expr): boolean {
     case 'unary': return x.op === '*';
     case 'assign': return true;
     case 'update': return x.prefix;
-    case 'conditional': return isPlace(x.then) && isPlace(x.else);
-    case 'cast': return x.style === 'reinterpret' && x.type.kind !== 'pointer' && x.type.kind !== 'int' && isPlace(x.operand);
+    case 'binary': return x.op === ',' && isPlace(x.right);
+    case 'conditional': {
+      if (!isPlace(x.then) || !isPlace(x.else)) return false;
+      const [a, b] = [unqualified(x.then.type), unqualified(x.else.type)];
+      // Types that only the instance tells are compared there.
+      return sameWrittenType(a, b) || [a, b].some((t) => t.kind === 'unknown' || t.kind === 'dependent');
+    }
+    case 'cast': return seesOperand(x) && isPlace(x.operand);
+    case 'call': return callsReference(x);
     default: return false;
   }
+}
+
+/** Every function that the call may mean returns a reference. */
+function callsReference(x: Extract<Expr, { kind: 'call' }>): boolean {
+  const { callee } = x;
+  return (callee.kind === 'function' || callee.kind === 'method') && callee.candidates.length > 0 && callee.candidates.every((c) => c.returns.kind === 'reference');
+}
+
+/** Is the cast the operand itself, seen as another type? A number converted to another type of number is a value of its own. */
+export function seesOperand(x: CastExpr): boolean {
+  if (x.reference === undefined) return false;
+  if (x.style === 'reinterpret' || x.style === 'const') return true;
+  const [to, from] = [unqualified(x.type), unqualified(x.operand.type)];
+  if (sameWrittenType(to, from) || to.kind === 'record') return true;
+  return x.style === 'c' && x.reference === 'lvalue' && x.type.const !== true;
+}
+
+/** The object that an assignment, `++`, `&` or a reference is about: never a home that was made for a value. */
+export function targetOf(ctx: FunctionContext, expr: Expr): Place {
+  const place = placeOf(ctx, expr);
+  return place.kind === 'memory' && place.temporary === true ? ctx.unsupported('this form of an lvalue', expr.span) : place;
 }
 
 export function placeOf(ctx: FunctionContext, expr: Expr): Place {
@@ -75,19 +105,24 @@ export function placeOf(ctx: FunctionContext, expr: Expr): Place {
     case 'member': return memberPlace(ctx, e);
     case 'cast': {
       if (!isPlace(e)) break;
-      return retype(ctx, placeOf(ctx, e.operand), resolve(e.type, ctx.env), e);
+      return seenAs(ctx, placeOf(ctx, e.operand), resolve(e.type, ctx.env), e);
     }
-    case 'assign': case 'update': {
-      // `(x += 1)` is the object again.
-      const value = expression(ctx, e);
-      ctx.lane(`${value.js};`);
-      return placeOf(ctx, e.target);
+    // `(x += 1)` is the object again.
+    case 'assign': return assigned(ctx, e).place;
+    case 'update': {
+      if (!e.prefix) break;
+      return updated(ctx, e).place;
+    }
+    case 'binary': {
+      if (e.op !== ',') break;
+      const left = expression(ctx, e.left);
+      if (left.js !== '') ctx.lane(`${left.js};`);
+      return placeOf(ctx, e.right);
     }
     case 'conditional': {
-      const c = ctx.hold(expression(ctx, e.condition));
-      const a = placeOf(ctx, e.then);
-      const b = placeOf(ctx, e.else);
-      if (a.kind === 'memory' && b.kind === 'memory') return memory(`((${c.js})?${a.address}:${b.address})`, a.t, a.own && b.own, a.volatile);
+      if (!isPlace(e)) break;
+      const place = conditionalPlace(ctx, e);
+      if (place !== null) return place;
       break;
     }
     case 'this': {
@@ -97,22 +132,98 @@ export function placeOf(ctx: FunctionContext, expr: Expr): Place {
     case 'call': case 'construct': case 'init-list': {
       const value = e.kind === 'call' ? callExpression(ctx, e, true) : expression(ctx, e);
       if (value.t.k === 'record' || value.t.k === 'array') return memory(value.js, value.t, false);
-      if (value.t.k === 'reference') return memory(value.js, value.t.to, false);
-      break;
+      return value.t.k === 'reference' ? memory(value.js, value.t.to, false) : materialised(ctx, value);
     }
     default: break;
   }
   // A value: give it a home of its own.
   const value = expression(ctx, e);
+  if (value.t.k === 'record' && e.kind === 'conditional') return copied(ctx, value);
   if (value.t.k === 'record' || value.t.k === 'array') return memory(value.js, value.t, false);
   return materialised(ctx, value);
 }
 
-/** A temporary in the frame that holds a scalar value: what a reference to a value binds to. */
-export function materialised(ctx: FunctionContext, value: Val): Place {
+/** One of two objects; null if one of them has no address. */
+function conditionalPlace(ctx: FunctionContext, e: ConditionalExpr): Place | null {
+  let own = true;
+  let volatile = false;
+  const arms: SimType[] = [];
+  const address = (arm: Expr): Val => {
+    const place = placeOf(ctx, arm);
+    if (place.kind === 'register' || place.temporary === true) throw new NoAddress();
+    arms.push(place.t);
+    own &&= place.own;
+    volatile ||= place.volatile;
+    return { t: pointerTo(place.t), js: place.address };
+  };
+  return ctx.attempt(() => {
+    const chosen = conditionalOf(ctx, e, address);
+    const [first, second] = arms;
+    if (first === undefined || second === undefined || !sameType(first, second)) throw new NoAddress();
+    return memory(ctx.hold(chosen).js, first, own, volatile);
+  }, NoAddress);
+}
+
+class NoAddress extends Error {}
+
+/** An object of its own with the bytes of another: what `c ? a : T{}` is. */
+function copied(ctx: FunctionContext, value: Val): Place {
+  const address = ctx.frameAddress(ctx.frameSlot(value.t));
+  ctx.lane(`D.copy(${address},${value.js},${sizeOf(value.t)},${alignOf(value.t)},l,0);`);
+  return { kind: 'memory', address, t: value.t, volatile: false, own: true, temporary: true };
+}
+
+/** The place as a reference cast sees it. */
+export function seenAs(ctx: FunctionContext, place: Place, t: SimType, expr: Expr): Place {
+  if (place.kind === 'register' && sameType(place.t, t)) return place;
+  if (t.k === 'record' && place.t.k === 'record' && expr.kind === 'cast' && expr.style !== 'reinterpret' && !beginsWith(place.t, t)) {
+    return ctx.unsupported(`a ${place.t.layout.name} seen as a ${t.layout.name}`, expr.span);
+  }
+  return retype(ctx, place, t, expr);
+}
+
+/** Whether an object of the type begins with one of `base`: it is one, or its first base class does. */
+export function beginsWith(derived: SimType, base: SimType): boolean {
+  if (derived.k !== 'record' || base.k !== 'record') return false;
+  if (sameType(derived, base)) return true;
+  const [first] = derived.layout.decl.bases;
+  return first?.kind === 'record' && beginsWith(resolve(first, environmentOf(derived.layout)), base);
+}
+
+/** The address that a reference to a `to` holds. `constant`: it may be bound to a value, or to another type's, which then get a home. */
+export function boundAddress(ctx: FunctionContext, given: Expr, to: SimType, constant: boolean, name: string): string {
+  const e = strip(given);
+  if (e.kind === 'init-list' || (e.kind === 'construct' && to.k !== 'record')) return homeFor(ctx, given, to);
+  if (!isPlace(e) && to.k !== 'record' && to.k !== 'array' && e.kind !== 'call') return constant ? homeFor(ctx, given, to) : ctx.unsupported(`reference ${name} to this form of an lvalue`, given.span);
+  const place = placeOf(ctx, given);
+  const fits = beginsWith(place.t, to) || (place.t.k === 'array' && to.k === 'array' && sameType(place.t.of, to.of)) || sameType(place.t, to);
+  if (place.kind === 'memory' && fits && (constant || place.temporary !== true)) return place.address;
+  if (!constant) return ctx.unsupported(place.kind === 'register' ? `reference ${name} bound to a register variable` : `reference ${name} to this form of an lvalue`, given.span);
+  if (to.k === 'record' || to.k === 'array') return homeFor(ctx, given, to);
+  const value = ctx.hold({ t: to, js: convert(coerced(ctx, load(ctx, place), to, given), to) });
+  return homeOf(ctx, value);
+}
+
+function homeFor(ctx: FunctionContext, given: Expr, to: SimType): string {
+  if (to.k === 'record' || to.k === 'array') {
+    const address = ctx.frameAddress(ctx.frameSlot(to));
+    initialise(ctx, address, to, given);
+    return address;
+  }
+  const e = strip(given);
+  const source = e.kind === 'init-list' ? e.elements[0] : e;
+  return homeOf(ctx, { t: to, js: source === undefined ? '0' : convert(coerced(ctx, expression(ctx, source), to, source), to) });
+}
+
+function homeOf(ctx: FunctionContext, value: Val): string {
   const address = ctx.frameAddress(ctx.frameSlot(value.t));
   ctx.lane(`D.st${accessName(value.t)}(${address},${value.js},l,0);`);
-  return memory(address, value.t, true);
+  return address;
+}
+
+/** A temporary in the frame that holds a scalar value: what a reference to a value binds to. */
+export function materialised(ctx: FunctionContext, value: Val): Place {
+  return { kind: 'memory', address: homeOf(ctx, value), t: value.t, volatile: false, own: true, temporary: true };
 }
 
 function indexPlace(ctx: FunctionContext, e: Extract<Expr, { kind: 'index' }>): Place {
@@ -169,6 +280,7 @@ function memberPlace(ctx: FunctionContext, e: Extract<Expr, { kind: 'member' }>)
   let record: SimType;
   let own = false;
   let volatile = false;
+  let temporary = false;
   const object = strip(e.object);
   if (object.kind === 'coordinate') {
     const value = expression(ctx, object);
@@ -192,6 +304,7 @@ function memberPlace(ctx: FunctionContext, e: Extract<Expr, { kind: 'member' }>)
     record = place.t;
     own = place.own;
     volatile = place.volatile;
+    temporary = place.temporary === true;
   }
   if (record.k !== 'record') return ctx.unsupported(`member ${e.name} of a value that is no struct`, e.span);
   const field = fieldNamed(record, e.name, e.field);
@@ -202,7 +315,8 @@ function memberPlace(ctx: FunctionContext, e: Extract<Expr, { kind: 'member' }>)
     }
     return ctx.unsupported(`member ${e.name} that the struct does not have`, e.span);
   }
-  return memory(field.offset === 0 ? address : `(${address}+${field.offset})`, field.type, own, volatile);
+  const part = memory(field.offset === 0 ? address : `(${address}+${field.offset})`, field.type, own, volatile);
+  return temporary && part.kind === 'memory' && field.type.k !== 'reference' ? { ...part, temporary } : part;
 }
 
 export function fieldNamed(record: RecordType, name: string, decl: VariableDecl | null): { readonly offset: number; readonly type: SimType } | null {
@@ -240,7 +354,7 @@ export function store(ctx: FunctionContext, place: Place, value: Val): Val {
 }
 
 export function addressOf(ctx: FunctionContext, expr: Expr): Val {
-  const place = placeOf(ctx, expr);
+  const place = targetOf(ctx, expr);
   if (place.kind === 'register') return ctx.unsupported('address of a register variable', expr.span);
   return { t: pointerTo(place.t), js: place.address };
 }

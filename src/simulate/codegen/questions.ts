@@ -68,23 +68,30 @@ export function mayYield(decl: FunctionDecl): boolean {
 
 const addressed = new WeakMap<FunctionDecl, ReadonlySet<Decl>>();
 
-function named(e: Expr): Decl | null {
-  const x = strip(e);
-  if (x.kind === 'ref' && x.decl !== null && (x.decl.kind === 'variable' || x.decl.kind === 'parameter')) return x.decl;
-  if (x.kind === 'conditional') return null;
-  return null;
-}
-
 /** Locals whose address is taken, or to which a reference may bind: they live in memory. */
 export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
   const known = addressed.get(decl);
   if (known !== undefined) return known;
   const result = new Set<Decl>();
+  /** The variables that an lvalue may be. */
   const mark = (e: Expr): void => {
-    const d = named(e);
-    if (d !== null) result.add(d);
     const x = strip(e);
-    if (x.kind === 'conditional') { mark(x.then); mark(x.else); }
+    switch (x.kind) {
+      case 'ref': if (x.decl !== null && (x.decl.kind === 'variable' || x.decl.kind === 'parameter')) result.add(x.decl); return;
+      case 'conditional': mark(x.then); mark(x.else); return;
+      case 'binary': if (x.op === ',') mark(x.right); return;
+      case 'assign': mark(x.target); return;
+      case 'update': if (x.prefix) mark(x.target); return;
+      case 'cast': if (x.reference !== undefined) mark(x.operand); return;
+      default: return;
+    }
+  };
+  /** A variable by itself may stay in a register when it is assigned to; one of several needs an address. */
+  const markTarget = (e: Expr): void => {
+    const x = strip(e);
+    if (x.kind === 'conditional') mark(x);
+    else if (x.kind === 'binary' && x.op === ',') markTarget(x.right);
+    else if (x.kind === 'cast' && x.reference !== undefined) mark(x.operand);
   };
   const markArguments = (candidates: readonly FunctionDecl[], args: readonly Expr[]): void => {
     for (const c of candidates) {
@@ -98,7 +105,8 @@ export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
     walkFunction(decl, decl.body, {
       expr(e) {
         if (e.kind === 'unary' && e.op === '&') mark(e.operand);
-        if (e.kind === 'cast' && e.style === 'reinterpret' && e.type.kind !== 'pointer') mark(e.operand);
+        if (e.kind === 'cast' && e.reference !== undefined) mark(e.operand);
+        if (e.kind === 'assign' || e.kind === 'update') markTarget(e.target);
         if (e.kind === 'construct' && e.type.kind === 'record') {
           const record = e.type.decl;
           markArguments(record.methods.filter((m) => m.name === record.name), e.arguments);

@@ -16,7 +16,7 @@ import { initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { conditionMask, expression } from './expression.js';
 import { convert, type Val } from './operators.js';
-import { placeOf, type Place } from './places.js';
+import { boundAddress, placeOf, type Place } from './places.js';
 
 const exitCache = new WeakMap<Stmt, boolean>();
 
@@ -364,9 +364,8 @@ function returnStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'return'
     switchPoint(ctx, s.value);
     if (target.t.k === 'void') discard(ctx, expression(ctx, s.value));
     else if (target.t.k === 'reference') {
-      const place = placeOf(ctx, s.value);
-      if (place.kind !== 'memory' || target.array === null) return ctx.unsupported('a returned reference to a register variable', s.span);
-      ctx.lane(`${target.array}[l]=${place.address};`);
+      if (target.array === null) return ctx.unsupported('a returned reference', s.span);
+      ctx.lane(`${target.array}[l]=${boundAddress(ctx, s.value, target.t.to, false, 'that is returned')};`);
     } else if (target.t.k === 'record') {
       if (target.address === null) throw new Error('internal: no place for a returned object');
       const e = strip(s.value);

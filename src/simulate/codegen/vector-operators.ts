@@ -4,7 +4,7 @@ import { isFloating, type RecordType, type ScalarType, type SimType } from '../t
 import type { FunctionContext } from './context.js';
 import { arithmetic, operands } from './expression.js';
 import { accessName, convert, type Val } from './operators.js';
-import { placeOf, store } from './places.js';
+import { store, targetOf } from './places.js';
 
 const OPERATORS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^', '<<', '>>']);
 
@@ -41,5 +41,5 @@ export function vectorOperator(ctx: FunctionContext, e: Extract<Expr, { kind: 'c
   }
   for (const r of results) ctx.lane(`D.st${accessName(r.t)}((${address}+${r.offset}),${r.v.js},l,0);`);
   const value: Val = { t: type, js: address };
-  return compound ? store(ctx, placeOf(ctx, first), value) : value;
+  return compound ? store(ctx, targetOf(ctx, first), value) : value;
 }
