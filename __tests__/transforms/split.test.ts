@@ -254,3 +254,84 @@ describe('arms that no visible launch takes', () => {
     expect(skipped(condition, host) ?? '').not.toContain('no visible launch');
   });
 });
+
+describe('what else the arms know', () => {
+  const asking = (condition: string, others: readonly string[], parameters = 'int mode, bool flag, bool quick'): string => `__global__ void k(float *x, int n, ${parameters})
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (${condition})
+        x[i] = 1.f;
+    else
+        x[i] = 2.f;
+${others.map((other, at) => `    if (${other})\n        x[i] += ${at}.5f;\n`).join('')}}
+void run(float *x, int n, ${parameters})
+{
+    k<<<(n + 255) / 256, 256>>>(x, n, ${parameters.split(',').map((one) => one.trim().split(' ').at(-1) ?? '').join(', ')});
+}
+`;
+  /** Of each kernel, by the value that it stores first: the tests that are left. */
+  function tests(code: string): Readonly<Record<string, string>> {
+    const outcomes = outcomesOf(transform, load(code), { evenIfItLoses: true });
+    const change = outcomes.find((one) => one.status === 'applied')?.change;
+    const text = change?.edits.find((edit) => edit.text.includes('__global__'))?.text ?? '';
+    return Object.fromEntries(text.split('__global__').slice(1).map((one) => [/x\[i\] = (\d)/.exec(one)?.[1] ?? '', [...one.matchAll(/if \((.*)\)\n\s*x\[i\] \+= (\d)/g)].map((match) => `${match[1] ?? ''}: ${match[2] ?? ''}`).join(' | ')
+      + [...one.matchAll(/\n    x\[i\] \+= (\d)/g)].map((match) => ` always: ${match[1] ?? ''}`).join('')]));
+  }
+
+  test.each<[string, readonly string[], string, string]>([
+    ['flag', ['flag', '!flag'], ' always: 0', ' always: 1'],
+    ['flag', ['flag && quick', 'flag || quick', 'quick && !flag'], 'quick: 0 always: 1', 'quick: 1 | quick: 2'],
+    ['mode == 2', ['mode == 2', 'mode != 2', '2 == mode', 'mode == 3', 'mode > 1'], ' always: 0 always: 2 always: 4', 'mode == 3: 3 | mode > 1: 4 always: 1'],
+    ['mode < 4', ['mode >= 4', '4 > mode', 'mode < 5'], 'mode < 5: 2 always: 1', 'mode < 5: 2 always: 0'],
+    ['flag && mode == 1', ['flag', 'mode == 1', 'quick'], 'quick: 2 always: 0 always: 1', 'flag: 0 | mode == 1: 1 | quick: 2'],
+    ['flag || quick', ['flag', 'quick'], 'flag: 0 | quick: 1', ''],
+  ])('%s decides %j', (condition, others, then, otherwise) => {
+    expect(tests(asking(condition, others))).toEqual({ 1: then, 2: otherwise });
+  });
+
+  test('numbers whose truth is asked keep their values', () => {
+    const code = asking('mode', ['mode']).replace('x[i] = 2.f;', 'x[i] = 2.f;\n    x[i] *= mode;');
+    const { text } = applyAll(transform, code, { evenIfItLoses: true });
+    expect(text).toContain('x[i] *= mode;');
+    expect(text).not.toMatch(/\* ?true/);
+  });
+
+  test('floats that are not below are not above either', () => {
+    expect(tests(asking('w < 1.f', ['w >= 1.f', 'w < 1.f'], 'float w'))).toEqual({ 1: 'w >= 1.f: 0 always: 1', 2: 'w >= 1.f: 0' });
+  });
+
+  test('of a condition around the branch the head stays', () => {
+    const code = asking('flag', []).replace('    if (flag)', '    if (flag || n > 3)\n    if (flag)');
+    expect(applyAll(transform, code, { evenIfItLoses: true }).text).toContain('n > 3');
+  });
+});
+
+describe('comments of kernels that part', () => {
+  test('each stands in one of them', () => {
+    const code = `__global__ void k(float *x, // the values
+                  int n,
+                  int mode) // which
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x; // ours
+    /* a choice */ if (mode == 0) // first
+    {
+        x[i] = 1.f; // one
+        return; // gone
+    } // closed
+    else // second
+    {
+        // within
+        x[i] = 2.f;
+    } // over
+    // last
+    x[i] += n;
+}
+void run(float *x, int n, int mode) { k<<<(n + 255) / 256, 256>>>(x, n, mode); }
+`;
+    const { text } = applyAll(transform, code, { evenIfItLoses: true });
+    for (const [comment] of code.matchAll(/\/\/.*|\/\*.*?\*\//g)) expect(text).toContain(comment);
+    expect(text).not.toMatch(/return;[^}]*x\[i\] \+= n/);
+  });
+});

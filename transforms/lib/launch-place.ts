@@ -12,8 +12,8 @@ export interface HostPlace {
   readonly after: string;
 }
 
-/** `scope` asks for braces even in a list of statements: the text declares variables. */
-export function placeAt(source: SourceFile, statement: Stmt, parent: Stmt | null, scope: boolean, unit: string): HostPlace {
+/** `scope` asks for braces even in a list of statements: the text declares variables. `link`: it is one `if`, which may go on a chain, `else if (…)`. */
+export function placeAt(source: SourceFile, statement: Stmt, parent: Stmt | null, scope: boolean, unit: string, link = false): HostPlace {
   const own = indentAt(source, statement.span.start);
   const headEnd = parent === null ? null : bareHeadEnd(parent, statement);
   if (headEnd === null) {
@@ -21,6 +21,9 @@ export function placeAt(source: SourceFile, statement: Stmt, parent: Stmt | null
     return { span: statement.span, indent: own + unit, before: `{\n${own}${unit}`, after: `\n${own}}` };
   }
   const outer = indentAt(source, headEnd - 1);
+  if (link && parent?.kind === 'if' && parent.else === statement && source.text.slice(headEnd, statement.span.start).trim() === '') {
+    return { span: { start: headEnd, end: statement.span.end }, indent: outer, before: ' ', after: '' };
+  }
   const indent = outer + unit;
   const between = source.text.slice(headEnd, statement.span.start);
   if (between.trim() === '') return { span: { start: headEnd, end: statement.span.end }, indent, before: ` {\n${indent}`, after: `\n${outer}}` };

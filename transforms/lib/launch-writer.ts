@@ -88,7 +88,8 @@ export class SiteWriter {
     const [only] = lines;
     // One launch in the place of one: nothing around it changes.
     if (lines.length === 1 && only !== undefined && !only.includes('\n')) return [{ file: unit.source.realPath, span: statement.span, text: only }];
-    const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#unit);
+    const link = this.#locals.length === 0 && this.#lines.length === 1 && lines.length === 1 && /^if\b[^]*^else\b/m.test(only ?? '');
+    const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#unit, link);
     const text = lines.map((line) => line.split('\n').map((piece) => (piece === '' ? piece : place.indent + piece)).join('\n')).join('\n');
     return [{ file: unit.source.realPath, span: place.span, text: place.before + text.slice(place.indent.length) + place.after }];
   }

@@ -1,23 +1,38 @@
 /** The text of a kernel that runs one arm of a branch: the original's, with the arm in the place of the branch. */
 import type { SourceFile, Span } from '../../src/source/types.js';
-import type { Stmt } from '../../src/syntax/tree.js';
+import type { ParameterDecl, Stmt } from '../../src/syntax/tree.js';
+import { simplify, type Decisions } from '../lib/guards/simplify.js';
 import { parameterList, parameterTexts, type NewKernel } from '../lib/launch-follow.js';
 import { spelledIn } from '../lib/launch-mentions.js';
-import { copyText, endsLine, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
+import { commentsIn, copyText, endsLine, extentOf, indentAt, lineEndOf, lineStartOf, startsLine, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { TransformContext } from '../lib/types.js';
+import { isLeft } from './emit.js';
 import type { SplitBranch } from './shape.js';
 
+export interface Rewriting {
+  /** Declarations that the kernel does not need. */
+  readonly dropped: ReadonlySet<Stmt>;
+  readonly coordinates: readonly Replacement[];
+  /** Other conditions that have one value in it. */
+  readonly decisions: Decisions;
+  /** Comments that have lost their place, for that of the branch. */
+  readonly said: readonly string[];
+}
+
 /** The whole definition of a population's kernel. */
-export function definitionText(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', made: NewKernel, dropped: ReadonlySet<Stmt>, coordinates: readonly Replacement[]): string {
+export function definitionText(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', made: NewKernel, rewriting: Rewriting): string {
+  const { dropped, coordinates, decisions } = rewriting;
   const { facts, unit } = context;
   const { source } = unit;
   const { function: kernel } = facts;
   const { body } = kernel;
   if (body === null) return '';
   const replacements: Replacement[] = [...dropped].map((stmt) => ({ span: lineSpan(source, extentOf(source, stmt)), text: '' }));
-  replacements.push(...branchReplacement(context, branch, arm, coordinates));
+  replacements.push(...branchReplacement(context, branch, arm, rewriting));
   const covered = replacements.map((replacement) => replacement.span);
-  for (const coordinate of coordinates) if (!covered.some((span) => span.start <= coordinate.span.start && coordinate.span.end <= span.end)) replacements.push(coordinate);
+  const decided = decisions.size === 0 ? [] : simplify(facts, body, decisions);
+  for (const other of coordinates) if (!covered.some((span) => span.start <= other.span.start && other.span.end <= span.end)) replacements.push(other);
+  replacements.push(...decided.flatMap((one) => beside(one, covered)));
   return headOf(context, made) + copyText(source, { start: body.span.start, end: body.span.end }, { from: '', to: '' }, replacements);
 }
 
@@ -32,13 +47,53 @@ export function headOf({ facts, unit }: TransformContext, made: NewKernel): stri
   const texts = parameterTexts(unit, kernel, made);
   const column = before.length - (before.lastIndexOf('\n') + 1) + 1;
   const wrapped = textOf(source, list).includes('\n');
+  const behind = textOf(source, { start: list.end, end: body.span.start });
+  const own = ownLines(source, kernel.parameters);
+  if (own !== null && texts.length > 0) {
+    // A list that begins on a line of its own goes on below its first parameter, and ends as it ended.
+    const first = kernel.parameters[0]?.span.start ?? list.start;
+    const last = kernel.parameters.at(-1)?.span.end ?? list.end;
+    const below = startsLine(source, first);
+    const close = /^\s*\n\s*$/.test(source.text.slice(last, list.end - 1)) ? `\n${indentAt(source, list.end - 1)}` : '';
+    const indent = below ? own : ' '.repeat(column);
+    const said = made.parameters.map((parameter) => (parameter.kind === 'kept' ? commentBehind(source, kernel.parameters[parameter.index]?.span.end ?? list.end) : ''));
+    const lines = texts.map((text, i) => `${text}${i < texts.length - 1 ? ',' : ''}${said[i] ?? ''}`).join(`\n${indent}`);
+    return `${before}(${below ? `\n${indent}` : ''}${lines}${(said.at(-1) ?? '') === '' ? close : `\n${close === '' ? indent : close.slice(1)}`})${behind}`;
+  }
   const lines: string[] = [];
   for (const text of texts) {
     const last = lines.at(-1);
     if (last === undefined || (wrapped && column + last.length + text.length + 2 > 110)) lines.push(text);
     else lines[lines.length - 1] = `${last}, ${text}`;
   }
-  return `${before}(${lines.join(`,\n${' '.repeat(column)}`)})${textOf(source, { start: list.end, end: body.span.start })}`;
+  return `${before}(${lines.join(`,\n${' '.repeat(column)}`)})${behind}`;
+}
+
+/** The indentation of parameters that stand each on a line of its own, the first one maybe behind the parenthesis; null if they do not. */
+function ownLines(source: SourceFile, parameters: readonly ParameterDecl[]): string | null {
+  const [first, second] = parameters;
+  if (first === undefined || second === undefined) return null;
+  return parameters.slice(1).every(({ span }) => startsLine(source, span.start)) ? indentAt(source, second.span.start) : null;
+}
+
+/** The comment that the line of a parameter ends with, a blank in front of it. */
+function commentBehind(source: SourceFile, end: number): string {
+  const stop = lineEndOf(source, end);
+  const [comment, other] = commentsIn(source, { start: end, end: stop });
+  if (comment === undefined || other !== undefined || comment.end > stop || !/^\s*,?\s*$/.test(source.text.slice(end, comment.start)) || !endsLine(source, comment.end)) return '';
+  return ` ${textOf(source, comment).trimEnd()}`;
+}
+
+/** What is left of a replacement beside spans that are replaced otherwise: lines that go may reach into one another. */
+function beside({ span, text }: Replacement, covered: readonly Span[]): readonly Replacement[] {
+  let { start, end } = span;
+  for (const other of covered) {
+    if (other.start <= start && end <= other.end) return [];
+    if (text !== '') continue;
+    if (other.start <= start && start < other.end) start = other.end;
+    if (other.start < end && end <= other.end) end = other.start;
+  }
+  return start < end || span.start === span.end ? [{ span: { start, end }, text }] : [];
 }
 
 /** Whole lines, so that no empty line is left. */
@@ -47,18 +102,21 @@ export function lineSpan(source: SourceFile, span: Span): Span {
   return { start: lineStartOf(source, span.start), end: lineEndOf(source, span.end) };
 }
 
-function branchReplacement(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', coordinates: readonly Replacement[]): readonly Replacement[] {
+function branchReplacement(context: TransformContext, branch: SplitBranch, arm: 'then' | 'else', rewriting: Rewriting): readonly Replacement[] {
   const { source } = context.unit;
   const { stmt, list } = branch;
   const whole = extentOf(source, stmt);
-  if (branch.form === 'return') {
-    if (arm === 'else') return [{ span: lineSpan(source, whole), text: '' }];
-    const end = list === null ? whole.end : endOfStatements(source, list);
-    return [{ span: { start: stmt.span.start, end }, text: armText(context, branch, stmt.then, coordinates, true) }];
+  const taken = arm === 'then' ? stmt.then : stmt.else;
+  const indent = indentAt(source, stmt.span.start);
+  const said = rewriting.said.map((comment) => `${comment}\n${indent}`).join('');
+  if (taken === null) {
+    const span = list === null ? whole : lineSpan(source, whole);
+    return [{ span, text: list === null ? `${said};` : rewriting.said.map((comment) => `${span.start === whole.start ? '' : indent}${comment}\n`).join('') }];
   }
-  if (arm === 'else' && stmt.else === null) return [{ span: list === null ? whole : lineSpan(source, whole), text: list === null ? ';' : '' }];
-  // A comment behind the branch belongs to its last arm.
-  return [{ span: { start: stmt.span.start, end: whole.end }, text: armText(context, branch, arm === 'then' ? stmt.then : stmt.else ?? stmt.then, coordinates, false) }];
+  const left = list !== null && isLeft(branch, arm, list);
+  // At the end of the kernel no `return` is needed. A comment behind the branch belongs to its last arm.
+  const text = said + armText(context, branch, taken, rewriting, left && list === context.facts.function.body);
+  return [{ span: { start: stmt.span.start, end: left ? Math.max(whole.end, endOfStatements(source, list)) : whole.end }, text }];
 }
 
 /** Behind the last statement of a block, comments on its line included. */
@@ -68,13 +126,17 @@ function endOfStatements(source: SourceFile, list: Extract<Stmt, { kind: 'compou
 }
 
 /** An arm in the place of the branch: its statements, or a block where its names would meet others. */
-function armText(context: TransformContext, branch: SplitBranch, arm: Stmt, coordinates: readonly Replacement[], dropReturn: boolean): string {
+function armText(context: TransformContext, branch: SplitBranch, arm: Stmt, { coordinates, decisions }: Rewriting, dropReturn: boolean): string {
   const { source } = context.unit;
   const { stmt, list } = branch;
-  const inside = coordinates.filter((replacement) => arm.span.start <= replacement.span.start && replacement.span.end <= arm.span.end);
   const to = indentAt(source, stmt.span.start);
+  const insideAt = (shift: Shift): readonly Replacement[] => [
+    ...coordinates.filter((replacement) => arm.span.start <= replacement.span.start && replacement.span.end <= arm.span.end),
+    ...(decisions.size === 0 ? [] : simplify(context.facts, arm, decisions, shift)),
+  ];
   if (arm.kind !== 'compound') {
-    return copyText(source, extentOf(source, arm), shiftOf(source, arm, to), inside);
+    const shift = shiftOf(source, arm, to);
+    return copyText(source, extentOf(source, arm), shift, insideAt(shift));
   }
   const last = arm.body.at(-1);
   const statements = dropReturn && last?.kind === 'return' ? arm.body.slice(0, -1) : arm.body;
@@ -82,14 +144,22 @@ function armText(context: TransformContext, branch: SplitBranch, arm: Stmt, coor
   const tail = statements.at(-1);
   if (head === undefined || tail === undefined) return list === null ? ';' : '';
   if (list === null || meets(context, branch, arm)) {
+    const shift = { from: indentAt(source, arm.span.end - 1), to };
+    const inside = insideAt(shift);
     const replaced = dropReturn && last !== undefined && last.kind === 'return' ? [...inside, { span: lineSpan(source, extentOf(source, last)), text: '' }] : inside;
-    return copyText(source, arm.span, { from: indentAt(source, arm.span.end - 1), to }, replaced);
+    return copyText(source, arm.span, shift, replaced);
   }
   // From the first line behind the brace, comments before the first statement included.
   const open = arm.span.start + 1;
-  const from = endsLine(source, open) ? firstText(source, lineEndOf(source, open), head.span.start) : firstText(source, open, head.span.start);
-  const end = dropReturn && last?.kind === 'return' ? extentOf(source, tail).end : lastText(source, extentOf(source, tail).end, arm.span.end - 1);
-  return copyText(source, { start: from, end }, shiftOf(source, head, to), inside);
+  let from = endsLine(source, open) ? firstText(source, lineEndOf(source, open), head.span.start) : firstText(source, open, head.span.start);
+  let end = dropReturn && last?.kind === 'return' ? extentOf(source, tail).end : lastText(source, extentOf(source, tail).end, arm.span.end - 1);
+  const shift = shiftOf(source, head, to);
+  const inside = insideAt(shift);
+  // Statements that go at the edges of the arm, with their lines.
+  for (const { span, text } of [...inside].sort((a, b) => a.span.start - b.span.start)) if (text === '' && span.start <= from && from < span.end) from = firstText(source, span.end, end);
+  for (const { span, text } of [...inside].sort((a, b) => b.span.end - a.span.end)) if (text === '' && span.start < end && end <= span.end) end = lastText(source, from, span.start);
+  if (from >= end) return list === null ? ';' : '';
+  return copyText(source, { start: from, end }, shift, inside.filter(({ span }) => span.start >= from && span.end <= end));
 }
 
 function firstText(source: SourceFile, from: number, limit: number): number {

@@ -10,12 +10,14 @@ import type { NewKernel, NewParameter } from '../lib/launch-follow.js';
 import { sameExpr } from '../lib/equality.js';
 import { spokenByMacros } from '../lib/launch-checks.js';
 import { spelledIn } from '../lib/launch-mentions.js';
+import { lostComments } from '../lib/lost-comments.js';
 import { textOf, type Replacement } from '../lib/text.js';
 import type { LaunchPlan, LaunchStep, TransformContext } from '../lib/types.js';
 import { allButOne, type LaunchCondition } from './condition.js';
 import { definitionText } from './definition.js';
 import { kernelNames } from './names.js';
-import type { SplitBranch } from './shape.js';
+import { decisionsOf, goneWith } from './decided.js';
+import { returns, type SplitBranch } from './shape.js';
 
 export interface Population {
   readonly kernel: NewKernel;
@@ -42,8 +44,8 @@ export function divide(context: TransformContext, branch: SplitBranch, condition
   const fresh = freshInKernel(context);
   const first = condition.kind === 'role' ? fresh('first') : null;
   const blocks = condition.kind === 'role' ? fresh('blocks') : null;
-  const make = (arm: 'then' | 'else'): Population => population(context, branch, condition, arm, names[arm], first, blocks);
-  const [then, other] = [make('then'), make('else')];
+  const make = (arm: 'then' | 'else', said: readonly string[] = []): Population => population(context, branch, condition, arm, names[arm], first, blocks, said);
+  const { then, other } = withAllSaid(context, branch, make);
   return { then, else: other, plan: planOf(context, condition, then, other), names: [names.then, names.else] };
 }
 
@@ -58,6 +60,17 @@ export function freshInKernel(context: TransformContext): (base: string) => stri
       return name;
     }
   };
+}
+
+/** Both kernels, with comments that neither would hold in the one that they speak of. */
+export function withAllSaid(context: TransformContext, branch: SplitBranch, make: (arm: 'then' | 'else', said?: readonly string[]) => Population): { readonly then: Population; readonly other: Population } {
+  const { unit: { source }, facts: { function: kernel } } = context;
+  const [then, other] = [make('then'), make('else')];
+  if (kernel.body === null) return { then, other };
+  const { stmt } = branch;
+  const ofThen = lostComments(source, stmt.then.span, then.text + other.text);
+  const ofRest = lostComments(source, { start: kernel.headSpan.start, end: kernel.body.span.end }, then.text + other.text).filter((comment) => !ofThen.includes(comment));
+  return { then: ofThen.length === 0 ? then : make('then', ofThen), other: ofRest.length === 0 ? other : make('else', ofRest) };
 }
 
 function planOf(context: TransformContext, condition: Known, then: Population, other: Population): LaunchPlan {
@@ -92,15 +105,16 @@ function firstName({ facts }: TransformContext): string {
 
 // ----------------------------------------------------------------------------------------------------------- one kernel
 
-function population(context: TransformContext, branch: SplitBranch, condition: Known, arm: 'then' | 'else', name: string, first: string | null, blocks: string | null): Population {
+function population(context: TransformContext, branch: SplitBranch, condition: Known, arm: 'then' | 'else', name: string, first: string | null, blocks: string | null, said: readonly string[]): Population {
   const { facts, unit } = context;
   const { source } = unit;
   const { function: kernel } = facts;
   const kept = keptStatements(kernel, branch, arm);
-  const dropped = unneeded(facts, source, branch, kept);
+  const decisions = decisionsOf(context, branch, condition, arm);
+  const gone: Span[] = [...goneWith(facts, decisions)];
+  const dropped = unneeded(facts, source, branch, kept, gone);
   const live = kept.filter((stmt) => !dropped.has(stmt));
   const coordinates: Replacement[] = [];
-  const gone: Span[] = [];
   let offset = false;
   let whole = false;
   if (condition.kind === 'role') {
@@ -131,7 +145,7 @@ function population(context: TransformContext, branch: SplitBranch, condition: K
     if (whole) { parameters.push({ kind: 'new', text: `unsigned ${blocks ?? ''}` }); passed.push(`gridDim.${condition.axis}`); }
   }
   const made: NewKernel = { name, parameters };
-  return { kernel: made, text: definitionText(context, branch, arm, made, dropped, coordinates), passed, dropped };
+  return { kernel: made, text: definitionText(context, branch, arm, made, { dropped, coordinates, decisions, said }), passed, dropped };
 }
 
 /** `blockIdx.x - start`, with parentheses around it: the second kernel's own number of the block. */
@@ -164,7 +178,7 @@ export function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: '
       if (arm === 'then') out.push(node.then);
       else if (node.else !== null) out.push(node.else);
     } else if (node.kind === 'compound' && node.span.start <= stmt.span.start && stmt.span.end <= node.span.end) {
-      for (const child of node.body) if (!(branch.form === 'return' && arm === 'then' && child.span.start >= stmt.span.end)) visit(child);
+      for (const child of node.body) if (!(child.span.start >= stmt.span.end && isLeft(branch, arm, node))) visit(child);
     } else if (node.kind === 'if' && node.span.start <= stmt.span.start && stmt.span.end <= node.span.end) {
       heads.push(node);
       visit(node.then);
@@ -178,8 +192,15 @@ export function keptStatements(kernel: FunctionDecl, branch: SplitBranch, arm: '
   return [...out, ...heads.flatMap((head) => (head.kind === 'if' ? [{ kind: 'expression' as const, span: head.headSpan, expression: head.condition }] : []))];
 }
 
+/** The arm ends in a `return`: what follows the branch in the list is not reached in its kernel. */
+export function isLeft({ stmt, list, form }: SplitBranch, arm: 'then' | 'else', of: Stmt): boolean {
+  if (form === 'return') return arm === 'then';
+  const taken = arm === 'then' ? stmt.then : stmt.else;
+  return of === list && taken !== null && returns(taken);
+}
+
 /** Declarations outside the branch whose variables nothing that is kept uses, and whose initialisers only compute. */
-export function unneeded(facts: FunctionFacts, source: SourceFile, branch: SplitBranch, kept: readonly Stmt[]): ReadonlySet<Stmt> {
+export function unneeded(facts: FunctionFacts, source: SourceFile, branch: SplitBranch, kept: readonly Stmt[], gone: readonly Span[] = []): ReadonlySet<Stmt> {
   const dropped = new Set<Stmt>();
   const candidates = kept.filter((stmt): stmt is DeclareStmt => stmt.kind === 'declare' && stmt.types.length === 0).reverse();
   for (let changed = true; changed; ) {

@@ -91,7 +91,7 @@ function interiorKernel(context: TransformContext, branch: SplitBranch, interior
   for (const offset of offsets.values()) add(offset.name, offset.passed);
   for (const axis of whole) add(blocks.get(axis) ?? '', `gridDim.${axis}`);
   const kernel: NewKernel = { name, parameters };
-  return { kernel, text: definitionText(context, branch, arm, kernel, dropped, coordinates), passed, dropped };
+  return { kernel, text: definitionText(context, branch, arm, kernel, { dropped, coordinates, decisions: new Map(), said: [] }), passed, dropped };
 }
 
 function countedFrom({ facts, unit: { source } }: TransformContext, coordinate: CoordinateExpr, from: string): Replacement {

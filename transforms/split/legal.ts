@@ -11,6 +11,7 @@ import { keepsOriginal, launchObligations, launchSites, type KernelSites } from 
 import type { Obligation, TransformContext } from '../lib/types.js';
 import type { Axis, LaunchCondition } from './condition.js';
 import { decider } from './decide.js';
+import { decisionsOf } from './decided.js';
 import { coordinatesIn, divide, type Division } from './emit.js';
 import { divideFrame } from './frame.js';
 import type { NotOnHost } from './host-text.js';
@@ -56,7 +57,7 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
     populations(context, branch, condition),
     gridExact(context, branch, condition),
     ...launches,
-    contractionStable(context, stmt),
+    contractionStable(context, body !== null && decidesMore(context, branch, condition) ? body : stmt),
   ];
   if (body === null || found.sites.length === 0 || obligations.some((o) => o.status === 'refuted' || o.status === 'unknown')) return { branch, condition, obligations, written: null };
   const division = condition.kind === 'interior' ? divideFrame(context, branch, condition) : divide(context, branch, condition);
@@ -67,6 +68,11 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
     branch, condition, written: { division, found, writing },
     obligations: [...obligations, rewritable(context, found, writing), proved('names-free', line, `${division.names.join(', ')} stand nowhere in the files`)],
   };
+}
+
+/** Other branches go too, because they ask what this one asks. */
+function decidesMore(context: TransformContext, branch: SplitBranch, condition: LaunchCondition): boolean {
+  return decisionsOf(context, branch, condition, 'then').size > 0 || decisionsOf(context, branch, condition, 'else').size > 0;
 }
 
 type Known = Exclude<LaunchCondition, { kind: 'not-known' }>;

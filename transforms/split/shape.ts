@@ -58,7 +58,7 @@ function behind(list: CompoundStmt, i: number): boolean {
 }
 
 /** Ends in `return;`. */
-function returns(stmt: Stmt): boolean {
+export function returns(stmt: Stmt): boolean {
   if (stmt.kind === 'return') return stmt.value === null;
   return stmt.kind === 'compound' && stmt.body.length > 0 && returns(stmt.body[stmt.body.length - 1] ?? stmt);
 }
