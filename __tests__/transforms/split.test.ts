@@ -277,7 +277,7 @@ void run(float *x, int n, ${parameters})
     const change = outcomes.find((one) => one.status === 'applied')?.change;
     const text = change?.edits.find((edit) => edit.text.includes('__global__'))?.text ?? '';
     return Object.fromEntries(text.split('__global__').slice(1).map((one) => [/x\[i\] = (\d)/.exec(one)?.[1] ?? '', [...one.matchAll(/if \((.*)\)\n\s*x\[i\] \+= (\d)/g)].map((match) => `${match[1] ?? ''}: ${match[2] ?? ''}`).join(' | ')
-      + [...one.matchAll(/\n    x\[i\] \+= (\d)/g)].map((match) => ` always: ${match[1] ?? ''}`).join('')]));
+      + [...one.matchAll(/\n {4}x\[i\] \+= (\d)/g)].map((match) => ` always: ${match[1] ?? ''}`).join('')]));
   }
 
   test.each<[string, readonly string[], string, string]>([

@@ -207,7 +207,7 @@ export function unneeded(facts: FunctionFacts, source: SourceFile, branch: Split
     changed = false;
     for (const stmt of candidates) {
       if (dropped.has(stmt) || !stmt.variables.every((variable) => droppable(facts, variable))) continue;
-      if (stmt.variables.some((variable) => usedIn(source, kept.filter((other) => other !== stmt && !dropped.has(other)), dropped, variable))) continue;
+      if (stmt.variables.some((variable) => usedIn(source, kept.filter((other) => other !== stmt && !dropped.has(other)), dropped, variable, gone))) continue;
       // What the original does not use at all stays as it is.
       if (!stmt.variables.some((variable) => variableIn(branch.stmt, variable) || facts.uses(variable).length > 0)) continue;
       dropped.add(stmt);
