@@ -61,9 +61,9 @@ function compileTogether(pending: readonly (readonly [string, string])[]): void 
   for (const [key, text] of rest) writeFileSync(key, runNvcc(text) ?? '');
 }
 
-/** Headers other than the system's, C linkage and macros that others could meet keep a text from sharing a file. */
+/** Headers other than the system's, C linkage, names from the global scope and macros that others could meet keep a text from sharing a file. */
 function canShare(text: string): boolean {
-  return !/^\s*#\s*include\s*"/m.test(text) && !/extern\s*"C"/.test(text);
+  return !/^\s*#\s*include\s*"/m.test(text) && !/extern\s*"C"/.test(text) && !/[^\w>:]::\w/.test(text);
 }
 
 function joined(texts: readonly string[]): string {

@@ -178,8 +178,91 @@ describe('constants in the text of the host', () => {
     expect(host(head, condition, {}, behind)).toBeNull();
   });
 
-  test('a constant that means something else at the launch is a number', () => {
-    expect(host('constexpr int flag = 3;\n', 'n == ::flag')).toContain('if (n == 3)');
+  test('a constant of a namespace is a number', () => {
+    expect(host('namespace q { constexpr int kLevel = 3; }\n', 'n == q::kLevel')).toContain('if (n == 3)');
+  });
+});
+
+describe('constants at a launch that sees another thing of their name', () => {
+  const HEAD = 'const int LIM = 5;\n';
+  const LAUNCH = 'k<<<8, 128>>>(x, y, n, flag);';
+  const ARGS = 'float *x, float *y, int n, bool flag';
+  /** What stands behind the kernel, divided. */
+  const behind = (text: string, head = HEAD, condition = 'n > LIM'): string => {
+    const run = applyAll(transform, `${head}${kernel(condition)}/* behind */\n${text}\n`, { evenIfItLoses: true });
+    expect(run.rounds).toBe(1);
+    return run.text.replace(/^[\s\S]*behind \*\//, '');
+  };
+  const go = `void go(${ARGS}) { ${LAUNCH} }`;
+
+  test.each([
+    ['nothing else', go],
+    ['uses alone', `const int N = 3 * LIM;\nstruct P { int a[LIM]; };\ntemplate <int K> struct Q { float v[K]; };\ntypedef Q<LIM> R;\nvoid go(${ARGS}) { float b[LIM]; Q<LIM> q; b[0] = q.v[0] = LIM; if (n * LIM < LIM) return; ${LAUNCH} }`],
+    ['variables of other functions', `int other(int v) { int LIM = v; return LIM; }\n${go}`],
+    ['a namespace without a name', `namespace { ${go} }`],
+  ])('%s: by its name', (_, text) => {
+    expect(behind(text)).toContain('if (n > LIM)');
+  });
+
+  test.each([
+    ['a constant of its namespace', `namespace z { const int LIM = 1; ${go} }`],
+    ['a constant of an outer namespace', `namespace z { const int LIM = 1; namespace y { ${go} } }`],
+    ['a namespace that headers may reopen', `namespace z { ${go} }`],
+    ['a static member', `struct Z { static const int LIM = 1; static ${go} };`],
+    ['a member', `class Z { int LIM; ${go} };`],
+    ['a member of a class outside of which it stands', `class Z { int LIM; void go(${ARGS}); };\nvoid Z::go(${ARGS}) { ${LAUNCH} }`],
+    ['a member of a base', `struct B { static const int LIM = 0; };\nstruct D : B { ${go} };`],
+    ['a base that no file shows', `struct D : B { ${go} };`],
+    ['a parameter', `void go(${ARGS}, int LIM) { ${LAUNCH} }`],
+    ['a template parameter', `template <int LIM> ${go}`],
+    ['a type parameter', `template <class LIM> ${go}`],
+    ['a variable', `void go(${ARGS}) { int LIM = 2; ${LAUNCH} }`],
+    ['a second variable', `void go(${ARGS}) { int a = 1, LIM = 2; ${LAUNCH} }`],
+    ['a pointer', `void go(${ARGS}) { int *LIM = nullptr; ${LAUNCH} }`],
+    ['a variable of a condition', `void go(${ARGS}) { if (int LIM = n) ${LAUNCH} }`],
+    ['a variable of a loop', `void go(${ARGS}) { for (int LIM = 0; LIM < 2; ++LIM) ${LAUNCH} }`],
+    ['a variable of a range', `void go(${ARGS}) { for (int LIM : {1, 2}) k<<<LIM, 128>>>(x, y, n, flag); }`],
+    ['a structured binding', `struct P { int a, b; };\nvoid go(${ARGS}, P p) { auto [c, LIM] = p; ${LAUNCH} }`],
+    ['a using-declaration', `namespace w { const int LIM = 9; }\nvoid go(${ARGS}) { using w::LIM; ${LAUNCH} }`],
+    ['a using-directive', `namespace w { const int LIM = 9; }\nvoid go(${ARGS}) { using namespace w; ${LAUNCH} }`],
+    ['a using-directive for what no file shows', `namespace w { }\nvoid go(${ARGS}) { using namespace w; ${LAUNCH} }`],
+    ['an enumerator', `namespace w { enum { A, LIM }; ${go} }`],
+    ['a local enumerator', `void go(${ARGS}) { enum { LIM }; ${LAUNCH} }`],
+    ['a function', `namespace w { void LIM(int); ${go} }`],
+    ['a type', `void go(${ARGS}) { struct LIM { int a; }; ${LAUNCH} }`],
+    ['an alias', `void go(${ARGS}) { using LIM = int; ${LAUNCH} }`],
+    ['a typedef', `void go(${ARGS}) { typedef int LIM; ${LAUNCH} }`],
+    ['a namespace', `namespace w { namespace v { } namespace LIM = v; ${go} }`],
+    ['what a macro declares', `#define DECLARE int LIM = 2\nvoid go(${ARGS}) { DECLARE; ${LAUNCH} }`],
+  ])('%s: from the global scope', (_, text) => {
+    expect(behind(text)).toContain('if (n > ::LIM)');
+  });
+
+  test.each([
+    ['a macro behind the kernel', `#define LIM 1\n${go}`],
+    ['a macro with parameters', `#define LIM(a) a\n${go}`],
+    ['a macro that is undone', `#define LIM 1\n#undef LIM\n${go}`],
+    ['a file that is not loaded', `#include "other.h"\n${go}`],
+    ['a name that a macro makes of pieces', `#define CAT(a, b) a##b\nnamespace w { const int CAT(LI, M) = 1; ${go} }`],
+  ])('%s: a number', (_, text) => {
+    expect(behind(text)).toContain('if (n > 5)');
+  });
+
+  test('one launch that sees another thing says it for all', () => {
+    const text = behind(`${go}\nnamespace z { const int LIM = 1; ${go.replace('go', 'og')} }`);
+    expect(text.match(/if \(n > ::LIM\)/g)).toHaveLength(2);
+  });
+
+  test('what is checked is checked by the name that means it', () => {
+    expect(behind(`namespace z { const int LIM = 1; ${go} }`, HEAD, 'i >= LIM && i < n')).toContain('static_assert(::LIM == 5, "the blocks are counted for this LIM");');
+  });
+
+  test('variables that are written at a launch hide no constant of the plan', () => {
+    for (const name of ['blocks', 'first_blocks', 'last_x', 'inside_x']) {
+      const text = behind(`void go(${ARGS}) { k<<<n, 128>>>(x, y, n, flag); }`, `const int ${name} = 3;\n`, `blockIdx.x < ${name}`);
+      expect(text).not.toMatch(new RegExp(`const \\w+ ${name} =`));
+      expect(text).toMatch(new RegExp(`\\b${name} < `));
+    }
   });
 });
 

@@ -28,7 +28,7 @@ function tokens(text: string): Token[] {
     if (space !== null) { i += space[0].length; continue; }
     const number = /^(0[xX][0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[uUlLfF]*/.exec(rest);
     if (number !== null) { out.push({ kind: 'number', text: number[0] }); i += number[0].length; continue; }
-    const name = /^[A-Za-z_]\w*((\.|::)[A-Za-z_]\w*)*/.exec(rest);
+    const name = /^(?:::)?[A-Za-z_]\w*((\.|::)[A-Za-z_]\w*)*/.exec(rest);
     if (name !== null) { out.push({ kind: 'name', text: name[0] }); i += name[0].length; continue; }
     const op = OPERATORS.find((o) => rest.startsWith(o));
     if (op === undefined) throw new HostExpressionError(`cannot read ${JSON.stringify(rest.slice(0, 20))}`);

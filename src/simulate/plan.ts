@@ -116,7 +116,7 @@ export function runPlan(kernels: PlannedKernels, plan: Plan, original: PreparedK
 function lookup(state: State, name: string): HostValue | null {
   const [base, axis] = name.split('.');
   const shaped = base === 'gridDim' || base === 'grid' ? state.launch.grid : base === 'blockDim' || base === 'block' ? state.launch.block : null;
-  if (shaped !== null && !state.values.has(name)) {
+  if (shaped !== null && !state.values.has(name) && !state.constants.has(name)) {
     if (axis === undefined) return { kind: 'shape', value: shaped };
     const i = 'xyz'.indexOf(axis);
     return i < 0 ? null : { kind: 'number', value: shaped[i] ?? 1, floating: false };

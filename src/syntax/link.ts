@@ -2,6 +2,7 @@
 import type { OverlayNote } from '../source/types.js';
 import type { OpenCall, UnitState } from './context.js';
 import { admitsArity, isDefinition, sameSignature } from './lower-overload.js';
+import { pastedAt } from './pasted-names.js';
 import type { FunctionDecl, Launch, Unit } from './tree.js';
 
 export class ProgramIndex {
@@ -43,7 +44,7 @@ export class ProgramIndex {
     const launches = this.launchesOf(kernel);
     if (launches.length === 0) return false;
     if (launches.some((launch) => launch.form === 'pointer' || launch.form === 'macro')) return false;
-    return [...this.units.values()].every((unit) => unit.hiddenKernels.every((hidden) => hidden.name !== kernel.name));
+    return [...this.units.values()].every((unit) => unit.hiddenKernels.every((hidden) => hidden.name !== kernel.name) && pastedAt(unit, kernel.name) === null);
   }
 
   /** Replaces declarations by definitions that another unit holds. */

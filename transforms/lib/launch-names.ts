@@ -6,8 +6,8 @@ import { strip, walk } from '../../src/analysis/children.js';
 import type { Expr, Type } from '../../src/syntax/tree.js';
 import type { LaunchPlan } from './types.js';
 
-/** A name, with the members behind it: `gridDim.x`, `p.mode`. */
-const NAME = /(?<![\w.])[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*/g;
+/** A name, with the members behind it: `gridDim.x`, `p.mode`. What stands behind `::` stands for itself. */
+const NAME = /(?<![\w.]|::)[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*/g;
 const LITERAL_OR_NAME = /^(?:[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*|\d[\w.]*|\([^()]*\))$/;
 
 /** `text` in parentheses unless it is a name, a literal or in parentheses already. */

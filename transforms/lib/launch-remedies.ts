@@ -12,6 +12,7 @@ const REMEDIES: readonly (readonly [form: string, remedy: string])[] = [
   ['named outside of the functions', 'take that mention of k away, or compile it in this run, e.g. with -D'],
   ['launched across a preprocessor directive', 'put the whole launch on one side of the directive'],
   ['a macro names it', 'launch k outside of the macro'],
+  ['a macro makes its name of pieces', 'write the name k where the macro makes it'],
   ['launched in a macro', 'launch k outside of the macro'],
   ['written again in the macro', 'write the kernel once, outside of the macro'],
   ['a using-declaration names it', 'take the using-declaration away, and name k with its namespace at the launch'],

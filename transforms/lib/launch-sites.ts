@@ -12,6 +12,7 @@
 import { walk } from '../../src/analysis/children.js';
 import { TokenKind } from '../../src/source/tokens.js';
 import type { Span } from '../../src/source/types.js';
+import { pastedAt } from '../../src/syntax/pasted-names.js';
 import type { CallExpr, ExprStmt, FunctionDecl, Launch, Stmt, Unit } from '../../src/syntax/tree.js';
 import { hasLinkageOfC } from './linkage.js';
 import { fileTokens, functionAt, mentionsOf, statementOf, type Mention } from './launch-mentions.js';
@@ -133,6 +134,8 @@ function collect(context: TransformContext): KernelSites {
     }
   }
   for (const unit of program.units.values()) {
+    const pasted = pastedAt(unit, kernel.name);
+    if (pasted !== null) block(unit, pasted, 'a macro makes its name of pieces');
     for (const hidden of unit.hiddenKernels) if (hidden.name === kernel.name) obstacles.push({ path: unit.source.path, line: hidden.line, form: `written again in the macro ${hidden.macro}` });
   }
   obstacles.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));

@@ -72,6 +72,8 @@ export class SiteWriter {
     this.#divided = dividedAxes(this.#steps);
     this.#guarded = this.#steps.some((step) => step.kind === 'temporary');
     this.#unit = styleOf(site.unit.source, site.function).unit;
+    // A new variable must not hide what the plan's texts call by its name.
+    for (const { name } of plan.constants ?? []) this.#taken.add(name);
     this.#kept = this.#inOrder();
     this.#check(plan);
     this.#bindConfiguration();
@@ -159,7 +161,7 @@ export class SiteWriter {
 
   /** Values of constants that the texts hold: the compiler says where one has changed. */
   #check({ constants = [] }: LaunchPlan): void {
-    for (const { name, value, checked } of constants) if (checked === true) this.#locals.push(`static_assert(${name} == ${value}, "the blocks are counted for this ${name}");`);
+    for (const { name, value, checked } of constants) if (checked === true) this.#locals.push(`static_assert(${name} == ${value}, "the blocks are counted for this ${name.replace(/^::/, '')}");`);
   }
 
   /** `<<<…>>>` comes before the arguments, and each part is evaluated once. */

@@ -5,6 +5,8 @@
  */
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr } from '../../src/syntax/tree.js';
+import { spokenByMacros } from '../lib/launch-checks.js';
+import { spelledIn } from '../lib/launch-mentions.js';
 import type { LaunchStep } from '../lib/types.js';
 import type { Axis } from './condition.js';
 import { limitsOf, type CoordinateForm, type HostTerm, type Within } from './coordinate-forms.js';
@@ -156,17 +158,15 @@ function extremes(form: CoordinateForm): readonly [bigint, bigint] {
 }
 
 class Names {
-  readonly #taken: Set<string>;
+  readonly #taken = new Set<string>();
 
-  constructor(facts: FunctionFacts) {
-    const { function: kernel } = facts;
-    this.#taken = new Set([...kernel.parameters.map((parameter) => parameter.name), ...(kernel.template ?? []).map((parameter) => parameter.name)]);
-  }
+  constructor(private readonly facts: FunctionFacts) {}
 
   fresh(base: string): string {
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}${n}`;
-      if (this.#taken.has(name)) continue;
+      // What the kernel spells may be a constant that the plan calls by its name.
+      if (this.#taken.has(name) || spelledIn(this.facts.unit.source, this.facts.function.span, name) || spokenByMacros(this.facts.unit, name)) continue;
       this.#taken.add(name);
       return name;
     }

@@ -95,11 +95,10 @@ function isFixed(first: string): boolean {
   return /^\d+$/.test(first);
 }
 
-/** Name of the plan's value, the number of blocks of the first population; sites where it is taken call it something else. */
-function firstName({ facts }: TransformContext): string {
-  const taken = new Set(facts.function.parameters.map((parameter) => parameter.name));
+/** Name of the plan's value, the number of blocks of the first population; sites where it is taken call it something else. What the kernel spells may be a constant of the plan's. */
+function firstName({ facts, unit }: TransformContext): string {
   let name = 'first_blocks';
-  while (taken.has(name)) name += '_';
+  while (spelledIn(unit.source, facts.function.span, name) || spokenByMacros(unit, name)) name += '_';
   return name;
 }
 

@@ -9,7 +9,7 @@ import { evaluate, single } from '../../src/analysis/integer-values.js';
 import { walk } from '../../src/analysis/children.js';
 import type { MacroDefinition, SourceFile } from '../../src/source/types.js';
 import type { Expr, Launch, Unit, VariableDecl } from '../../src/syntax/tree.js';
-import { fileTokens } from '../lib/launch-mentions.js';
+import { sayableAt } from '../lib/launch-scope.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
 import type { PlanConstant } from '../lib/types.js';
 
@@ -23,9 +23,18 @@ export function spelledName(facts: FunctionFacts, expr: Expr): PlanConstant | nu
   if (launches.length === 0) return null;
   // Files that are compiled by themselves may be given other values.
   if (provenanceOf(e, facts.unit, facts.program) === 'open' && launches.some((launch) => !sameUnit(facts, launch))) return null;
-  const { name } = e.kind === 'macro' ? e : { name: e.kind === 'ref' ? e.name : '' };
-  const there = e.kind === 'macro' ? launches.every((launch) => macroThere(facts, e.definition, launch)) : e.kind === 'ref' && e.decl?.kind === 'variable' && constantThere(facts, e.decl, launches);
-  return there ? { name, value: String(value) } : null;
+  const name = e.kind === 'macro' ? macroName(facts, e.definition, launches) : e.kind === 'ref' && e.decl?.kind === 'variable' ? constantName(facts, e.decl, launches) : null;
+  return name === null ? null : { name, value: String(value) };
+}
+
+/** Constants outside of everything, as they are said at all launches. */
+function constantName(facts: FunctionFacts, decl: VariableDecl, launches: readonly Launch[]): string | null {
+  if ((decl.storage !== 'namespace' && decl.storage !== 'static') || decl.init === null || !(decl.constexpr || decl.type.const === true)) return null;
+  return sayableAt(facts.program, decl, launches);
+}
+
+function macroName(facts: FunctionFacts, definition: MacroDefinition, launches: readonly Launch[]): string | null {
+  return launches.every((launch) => macroThere(facts, definition, launch)) ? definition.name : null;
 }
 
 /** Names of constants that a value was made of. */
@@ -78,26 +87,4 @@ function underArchitecture(source: SourceFile, at: number): boolean {
     else if (directive.kind === 'endif') groups.pop();
   }
   return groups.includes(true);
-}
-
-/** Declared in front of all launches, in their file, outside of everything. */
-function constantThere(facts: FunctionFacts, decl: VariableDecl, launches: readonly Launch[]): boolean {
-  if ((decl.storage !== 'namespace' && decl.storage !== 'static') || decl.init === null || !(decl.constexpr || decl.type.const === true)) return false;
-  const source = facts.program.units.get(decl.file)?.source;
-  if (source === undefined || !launches.every((launch) => launch.file === decl.file && launch.span.start > decl.span.end)) return false;
-  const tokens = fileTokens(source);
-  let depth = 0;
-  for (let i = 0; i < tokens.count && tokens.start(i) < decl.span.start; i++) {
-    if (tokens.spelling(i) === '{') depth++;
-    else if (tokens.spelling(i) === '}') depth--;
-  }
-  return depth === 0 && !launches.some((launch) => declares(launch, decl.name));
-}
-
-/** The function around the launch has another variable of that name. */
-function declares({ function: fn }: Launch, name: string): boolean {
-  if (fn === null || fn.parameters.some((parameter) => parameter.name === name)) return true;
-  let found = false;
-  if (fn.body !== null) walk(fn.body, (node) => { if (node.kind === 'declare' && node.variables.some((variable) => variable.name === name)) found = true; return !found; });
-  return found;
 }
