@@ -123,6 +123,36 @@ test('bare carriage returns for line ends: said, since a comment takes the rest 
   expect(result.stderr).toContain('carriage returns');
 });
 
+const UNFAVOURED = '__global__ void k(const float *a, float *o, int n, bool f) {\n  float s = 0.f;\n  for (int k = 0; k < n; ++k) {\n    if (f) s += a[k]; else s -= a[k];\n  }\n  o[threadIdx.x] = s;\n}\n';
+
+test.each([
+  ['all lines', UNFAVOURED.replace(/\n/g, '\r')],
+  ['most lines', UNFAVOURED.replace(/\n/g, (_, at: number) => (at < 60 ? '\n' : '\r'))],
+])('a file of which %s end in bare carriage returns is not edited: the edit would bring in newlines', (_, text) => {
+  const cwd = folderWith({ 'old.cu': text });
+  const result = divmod(['apply', '--transform', 'hoist', '--write', 'old.cu'], { cwd });
+  expect(result.stderr).toContain('lines end in bare carriage returns');
+  expect(result.code).toBe(3);
+  expect(readFileSync(join(cwd, 'old.cu'), 'utf8')).toBe(text);
+});
+
+test.each([
+  ['is no C++', 'this is { not c++', 1],
+  ['is prose', 'Dear reader,\nthis (as you see) is a letter.\n', 2],
+  ['is cut off', 'struct S {\n  int a;\n', 1],
+])('text that %s, and in which nothing is defined, is not passed over', (_, text, line) => {
+  const result = divmod(['audit', '--format', 'json', 'k.cu'], { cwd: folderWith({ 'k.cu': text }) });
+  expect(result.code).toBe(3);
+  const audit = JSON.parse(result.stdout) as { files: { status: string; problems: { line: number; message: string }[] }[] };
+  expect(audit.files[0]?.status).toBe('partial');
+  expect(audit.files[0]?.problems[0]?.message).toMatch(/not understood/);
+  expect(audit.files[0]?.problems[0]?.line).toBe(line);
+});
+
+test.each(['', '// nothing\n', '#pragma once\n#define N 3\nextern const float w[N];\nstruct S { int a; };\n'])('a file without code of its own is understood: %j', (text) => {
+  expect(divmod(['audit', 'k.cu'], { cwd: folderWith({ 'k.cu': text }) }).code).toBe(0);
+});
+
 test.each([
   ['a conditional that nothing ends', `${good}#if A\n__global__ void lost(int *a) { if (a[threadIdx.x]) a[0] = 1; }\n`, /#if. without .#endif/],
   ['a device function that does not parse', `__device__ int helper(int a) { if (a > 3) { return a +* ; } return 2 }\n__global__ void k(int *x) { x[0] = helper(threadIdx.x); }\n`, /./],

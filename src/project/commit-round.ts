@@ -4,6 +4,7 @@
 import { applyEdits, landEdits } from '../rewrite/apply-edits.js';
 import { editsByFile } from '../rewrite/plan.js';
 import { unifiedDiff } from '../rewrite/unified-diff.js';
+import { endsInReturns } from '../source/index.js';
 import type { Edit, SourceFile } from '../source/types.js';
 import type { Program } from '../syntax/tree.js';
 import type { Change, Obligation } from '../../transforms/lib/types.js';
@@ -31,14 +32,16 @@ export function commitRound(
     return trouble;
   };
 
-  const all = taken.map((_, i) => i);
+  const returns = new Map(taken.map(({ change, line }, i) => [i, inReturns(workspace, change, line)]));
+  for (const [i, refusal] of returns) if (refusal !== null) rejected.set(i, refusal);
+  const all = taken.map((_, i) => i).filter((i) => !rejected.has(i));
   const texts = new Map<string, SourceFile>();
   for (const { change } of taken) for (const { file } of change.edits) {
     const source = workspace.source(file);
     if (source !== null) texts.set(file, source);
   }
   let good = all;
-  if (attempt(all) !== null) {
+  if (all.length > 0 && attempt(all) !== null) {
     // One of them is at fault: find out by trying each alone, then make the others together.
     good = [];
     for (const i of all) {
@@ -81,6 +84,13 @@ function stepDiff(texts: ReadonlyMap<string, SourceFile>, done: readonly Edit[],
 
 function sourceFormat(source: SourceFile): Pick<SourceFile, 'encoding' | 'bom' | 'newline'> {
   return { encoding: source.encoding, bom: source.bom, newline: source.newline };
+}
+
+/** An edit writes newlines: in a file whose lines end otherwise they would be the only ones. */
+function inReturns(workspace: Workspace, change: Change, line: number): Obligation | null {
+  const source = change.edits.map(({ file }) => workspace.source(file)).find((one) => one !== null && endsInReturns(one));
+  if (source === undefined || source === null) return null;
+  return { id: 'parsed', status: 'refuted', grant: null, line, text: `the lines of ${workspace.shownPath(source.realPath)} end in bare carriage returns`, remedy: 'convert them to newlines' };
 }
 
 function parsedAgain(line: number, trouble: string): Obligation {

@@ -2,7 +2,7 @@
 export type * from './types.js';
 export { SourceError } from './errors.js';
 export { decode, encode, type Decoded } from './decode.js';
-export { loadSource, sourceFromText, tokensOf } from './source-file.js';
+export { loadSource, sourceFromText, tokensOf, endsInReturns, IN_RETURNS } from './source-file.js';
 export { TokenKind, Tokens } from './tokens.js';
 export { tokenize, tokenizeFragment, type Tokenized } from './tokenizer.js';
 export { collectMacros, mergeMacros, commandLineMacros, COMMAND_LINE } from './macros.js';

@@ -29,6 +29,30 @@ export function tokensOf(source: SourceFile): Tokens {
   return tokens;
 }
 
+/** What is said of a file of which `endsInReturns` holds. */
+export const IN_RETURNS = 'lines end in bare carriage returns, which are not read as line ends: convert them to newlines';
+
+const endings = new WeakMap<SourceFile, boolean>();
+
+/** Line ends of old Macintoshes: more lines end in a bare carriage return than in a newline. For C++ a comment or a directive takes the rest of the file with it, and an edit would mix both. */
+export function endsInReturns(source: SourceFile): boolean {
+  const known = endings.get(source);
+  if (known !== undefined) return known;
+  let bare = 0;
+  let newlines = 0;
+  const { text } = source;
+  if (text.includes('\r')) {
+    for (let at = 0; at < text.length; at++) {
+      const c = text.charCodeAt(at);
+      if (c === 10) newlines++;
+      else if (c === 13 && at + 1 < text.length && text.charCodeAt(at + 1) !== 10) bare++;
+    }
+  }
+  const made = bare > newlines;
+  endings.set(source, made);
+  return made;
+}
+
 class DecodedSource implements SourceFile {
   #newline: '\n' | '\r\n' | null = null;
   #lines: LineTable | null = null;

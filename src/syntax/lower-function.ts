@@ -1,4 +1,5 @@
 /** Functions: heads with their CUDA qualifiers and bounds, bodies, what was not understood in them. */
+import { endsInReturns, IN_RETURNS } from '../source/index.js';
 import type { OverlayNote } from '../source/types.js';
 import { splitArguments } from '../source/condition.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
@@ -137,6 +138,10 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
   decl.body = lowerCompound(ctx, body);
   if (state.misread) decl.understood = false;
+  if (endsInReturns(ctx.unit.source)) {
+    decl.understood = false;
+    decl.problems.push({ line: 1, message: IN_RETURNS });
+  }
   if (!broken && lostAssignment(ctx.notesBetween(body.start, body.end))) {
     decl.understood = false;
     ctx.problem(body, 'not understood: an assignment between parentheses');

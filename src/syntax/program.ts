@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import {
   blankInactiveArms, collectMacros, compileCommandFor, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
-  type CompileCommand, type IncludeReader,
+  endsInReturns, IN_RETURNS, type CompileCommand, type IncludeReader,
 } from '../source/index.js';
 import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
 import { lowerBodies } from './bodies.js';
@@ -209,7 +209,10 @@ class Loader {
     work.selection = selection;
     const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
     lowerItems(ctx, tree.root.children, 0);
-    if (tree.hasError) recoverKernels(ctx, cppParser());
+    if (tree.hasError) {
+      recoverKernels(ctx, cppParser());
+      state.problems.push(...unread(state, tree.root));
+    }
     // Includes inside of functions or of text that did not parse were not met on the way.
     for (const include of includeAt.values()) include();
     return work;
@@ -303,7 +306,7 @@ class Loader {
     state.kernels.sort((a, b) => a.span.start - b.span.start);
     state.launches.sort((a, b) => a.span.start - b.span.start);
     state.hiddenKernels.push(...findHiddenKernels(state));
-    state.problems.push(...lostKernels(state), ...bareReturns(state.source), ...openConditionals(state.source));
+    state.problems.push(...lostKernels(state), ...(endsInReturns(state.source) ? [{ line: 1, message: IN_RETURNS }] : []), ...openConditionals(state.source));
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
@@ -318,10 +321,18 @@ function isLargeHostHeader(source: SourceFile): boolean {
   return source.text.length > LARGE_HEADER && !/__(?:global|device|host|shared|constant)__|<<</.test(source.text);
 }
 
-/** Line ends of old Macintoshes: a comment or a directive would take the rest of the file with it. */
-function bareReturns(source: SourceFile): Problem[] {
-  const at = source.text.indexOf('\r');
-  return at < 0 || source.text.includes('\n') || at === source.text.length - 1 ? [] : [{ line: 1, message: 'lines end in bare carriage returns, which are not read as line ends' }];
+/** The text of a file that defines nothing, as far as it was understood: no C++, or cut off in the middle. (Elsewhere an error costs what it stands in.) */
+function unread(state: UnitState, root: Cst): Problem[] {
+  if (state.bodies.length > 0 || state.kernels.length > 0) return [];
+  const pending: Cst[] = [root];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (node.missing || node.type === 'ERROR') {
+      const text = state.source.text.slice(node.start, node.end).replace(/\s+/g, ' ').trim();
+      return [{ line: state.source.line(node.start), message: node.missing ? `not understood: missing \`${node.type}\`` : `not understood: \`${text.length <= 60 ? text : `${text.slice(0, 59)}…`}\`` }];
+    }
+    if (node.error) pending.push(...[...node.children].reverse());
+  }
+  return [];
 }
 
 /** A conditional that nothing ends takes the rest of the file with it if its condition does not hold. */
