@@ -6,9 +6,10 @@
  * depends on more than coordinates and constants.
  */
 import { strip } from '../../analysis/children.js';
-import type { BlockShape } from '../../analysis/facts.js';
+import type { BlockShape, Loop } from '../../analysis/facts.js';
 import { isObject, soleDefinition, soleValue } from '../../analysis/sole-value.js';
-import type { Decl, Expr, Type } from '../../syntax/tree.js';
+import type { Decl, Expr, RefExpr, Type } from '../../syntax/tree.js';
+import type { Span } from '../../source/types.js';
 import { isHip } from './platform.js';
 import type { Spot } from './scene.js';
 import type { Part } from './shared-places.js';
@@ -28,7 +29,20 @@ interface Thread {
   readonly bound: Bindings | null;
 }
 
-export type Bindings = ReadonlyMap<Decl, number>;
+/** What variables hold in one round, and the loop whose round it is. */
+export type Bindings = ReadonlyMap<Decl, { readonly value: number; readonly loop: Loop }>;
+
+/** The value that the name has in this round; undefined in front of the loop, where it is the one that the loop starts with. */
+export function boundTo(ref: RefExpr, bound: Bindings | null): number | undefined {
+  const known = ref.decl === null ? undefined : bound?.get(ref.decl);
+  if (known === undefined) return undefined;
+  const { loop, value } = known;
+  return within(ref, loop) && !(loop.kind === 'for' && within(ref, loop.init)) ? value : undefined;
+}
+
+export function within(node: { readonly span: Span }, around: { readonly span: Span }): boolean {
+  return around.span.start <= node.span.start && node.span.end <= around.span.end;
+}
 
 const guessed = new Set<BlockShape>();
 
@@ -158,7 +172,7 @@ export function oneForAll(expr: Expr, spot: Spot, shape: BlockShape, bound: Bind
 }
 
 /** The expression that alone gives a variable its value, or the argument of the call for a parameter. */
-function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly expr: Expr; readonly spot: Spot } | null {
+export function sourceOf(expr: Expr & { readonly kind: 'ref' }, spot: Spot): { readonly expr: Expr; readonly spot: Spot } | null {
   const only = soleDefinition(expr, spot.facts);
   if (only?.kind === 'parameter') {
     const argument = spot.frame.call?.arguments[only.decl.index];
@@ -203,12 +217,14 @@ function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
     case 'ref': break;
     default: return number(spot.facts.constant(expr));
   }
-  const bound = expr.decl === null ? undefined : thread.bound?.get(expr.decl);
+  const bound = boundTo(expr, thread.bound);
   if (bound !== undefined) return bound;
   const fixed = number(spot.facts.constant(expr));
   if (fixed !== null) return fixed;
   const source = sourceOf(expr, spot);
-  return source === null ? null : fitting(evaluate(source.expr, source.spot, thread), expr.type);
+  // What the round before left is not what this one would.
+  if (source === null || (thread.bound !== null && source.spot === spot && source.expr.span.start > expr.span.start)) return null;
+  return fitting(evaluate(source.expr, source.spot, thread), expr.type);
 }
 
 /** The value, if a type narrower than 32 bits surely holds it. */

@@ -9,14 +9,15 @@
  */
 import type { Partition } from '../../analysis/arrival.js';
 import { strip, type Node } from '../../analysis/children.js';
-import type { BlockShape } from '../../analysis/facts.js';
+import type { BlockShape, Loop } from '../../analysis/facts.js';
 import { structureOf } from '../../analysis/structure.js';
-import { guessRow, isGuess, perThread, valuesOf, type Bindings } from './agreement.js';
-import { constantOfForm, difference, formOf, formOfParts, restIsShared, type Form } from './forms.js';
+import { boundTo, guessRow, isGuess, perThread, valuesOf, type Bindings } from './agreement.js';
+import { difference, formOf, formOfParts, restIsShared, type Form } from './forms.js';
 import { edgeOf, spotOf } from './guards.js';
 import { isHip } from './platform.js';
 import type { Expr, Type } from '../../syntax/tree.js';
 import type { Access, Spot } from './scene.js';
+import type { Part } from './shared-places.js';
 
 export interface Meeting {
   readonly writer: number;
@@ -29,13 +30,16 @@ export interface Meeting {
 /** The round of the loops around an access that is looked at. */
 export interface Round { readonly bound: Bindings | null; readonly epoch: string }
 
+/** A loop that goes round between the two accesses: symbols that it changes are other values then. */
+export interface Turn { readonly loop: Loop; readonly spot: Spot }
+
 /** Rounds of any loops, but the same one for all symbols. */
 const ANY: Round = { bound: null, epoch: '' };
 
 /**
  * The first pair of threads that meet, of different warps if there is one. In blocks of unknown shape it is asked of a `guess`, and never sure.
  */
-export function meetingOf(a: Access, b: Access, inA: Round = ANY, inB: Round = ANY, guess: BlockShape | null = null): Meeting | null {
+export function meetingOf(a: Access, b: Access, inA: Round = ANY, inB: Round = ANY, guess: BlockShape | null = null, turn: Turn | null = null): Meeting | null {
   const [write, read, inWrite, inRead] = a.mode === 'write' ? [a, b, inA, inB] : [b, a, inB, inA];
   if (write.mode !== 'write' || read.mode !== 'read' || write.place.volatile || read.place.volatile || !write.place.exact || !read.place.exact) return null;
   if (write.place.dims.length !== read.place.dims.length || write.place.fields !== read.place.fields || write.place.pointer || read.place.pointer) return null;
@@ -46,7 +50,7 @@ export function meetingOf(a: Access, b: Access, inA: Round = ANY, inB: Round = A
   if (shape === null) return null;
   const writers = comers(write, read, shape, inWrite);
   const readers = writers === null ? null : comers(read, write, shape, inRead);
-  const elements = readers === null ? null : elementsOf(write, read, shape, inWrite, inRead);
+  const elements = readers === null ? null : elementsOf(write, read, shape, inWrite, inRead, turn);
   if (writers === null || readers === null || elements === null) return null;
   const sure = known !== null && stand === 'together' && writers.sure && readers.sure;
   const threads = shape.x * shape.y * shape.z;
@@ -228,8 +232,7 @@ function sumsOf(form: Form | null, shape: BlockShape, bound: Bindings | null): r
   const by = { x: 0, y: 0, z: 0 };
   for (const [key, term] of form) {
     const coefficient = Number(term.coefficient);
-    const decl = term.expr.kind === 'ref' ? term.expr.decl : null;
-    const value = key === '' ? 1 : key === 'blockDim.x' ? shape.x : key.includes('*') || decl === null ? undefined : bound?.get(decl);
+    const value = key === '' ? 1 : key === 'blockDim.x' ? shape.x : key.includes('*') || term.expr.kind !== 'ref' ? undefined : boundTo(term.expr, bound);
     if (term.axis !== null) {
       if (term.axis !== 'x' && isGuess(shape)) return null;
       by[term.axis] += coefficient;
@@ -264,8 +267,8 @@ function numbered(dims: readonly (readonly number[])[], shape: BlockShape): read
   return dims.length > 5 ? null : found;
 }
 
-/** The elements that each thread touches; null if not known. */
-function elementsOf(write: Access, read: Access, shape: BlockShape, inWrite: Round, inRead: Round): { readonly write: readonly number[]; readonly read: readonly number[] } | null {
+/** The elements that each thread touches, but for what is added to all of them; null if not known. */
+function elementsOf(write: Access, read: Access, shape: BlockShape, inWrite: Round, inRead: Round, turn: Turn | null): { readonly write: readonly number[]; readonly read: readonly number[] } | null {
   const writes: (readonly number[])[] = [];
   const reads: (readonly number[])[] = [];
   const first = subscriptsOf(write, shape, inWrite.bound);
@@ -274,15 +277,34 @@ function elementsOf(write: Access, read: Access, shape: BlockShape, inWrite: Rou
     const w = first[i] ?? null;
     const r = second[i] ?? null;
     if (w !== null && r !== null) { writes.push(w); reads.push(r); continue; }
-    // Symbols are one value only in one round.
-    if (inWrite.epoch !== inRead.epoch || inWrite.bound !== inRead.bound) return null;
-    const a = formOfParts(write.place.dims[i] ?? []);
-    const b = formOfParts(read.place.dims[i] ?? []);
-    if (a === null || b === null || !restIsShared(a) || constantOfForm(difference(a, b)) !== 0n || [...a.values()].some((term) => term.axis !== null)) return null;
+    const ofWrite = write.place.dims[i] ?? [];
+    const ofRead = read.place.dims[i] ?? [];
+    // Symbols are one value only in one round: the buffer that `b ^= 1` names is another one in the next.
+    if (turn === null ? inWrite.epoch !== inRead.epoch || inWrite.bound !== inRead.bound : !isTheSame([...ofWrite, ...ofRead], turn)) return null;
+    const a = formOfParts(ofWrite);
+    const b = formOfParts(ofRead);
+    if (a === null || b === null || !restIsShared(a) || !restIsShared(b)) return null;
+    const apart = [...difference(a, b)];
+    if (apart.some(([key, term]) => key !== '' && term.axis === null)) return null;
+    // What both add is left out: `s[o + t]` and `s[o + 63 - t]` are compared as `s[t]` and `s[63 - t]`.
+    const one = positive(sumsOf(withoutSymbols(a), shape, null));
+    const two = positive(sumsOf(withoutSymbols(b), shape, null));
+    if (one === null || two === null) return null;
+    writes.push(one);
+    reads.push(two);
   }
   const one = numbered(writes, shape);
   const two = numbered(reads, shape);
   return one === null || two === null ? null : { write: one, read: two };
+}
+
+function withoutSymbols(form: Form): Form {
+  return new Map([...form].filter(([key, term]) => key === '' || term.axis !== null));
+}
+
+/** Are the subscripts what they were in the round before? */
+function isTheSame(parts: readonly Part[], { loop, spot }: Turn): boolean {
+  return parts.every((part) => part.spot === spot && spot.facts.invariant(part.expr, loop).value);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ arms

@@ -19,7 +19,7 @@ import { evaluationsSoFar } from './agreement.js';
 import { anyShape, isSettled, meetingOf, runsInEveryRound, type Meeting } from './meetings.js';
 import { reason, textOf, type Report } from './report.js';
 import { isHip } from './platform.js';
-import type { Access, Event, Scene } from './scene.js';
+import type { Access, Event, LoopMark, Scene } from './scene.js';
 import type { SharedPlace } from './shared-places.js';
 import { intervalsOf, type Touch } from './trace.js';
 
@@ -173,7 +173,7 @@ function sayMet(first: Touch, second: Touch, meeting: Meeting, report: Report): 
 
 /** The rounds that tell the two apart, in words. */
 function inRound(touch: Touch, other: Touch): string {
-  const own = [...(touch.bound ?? [])].filter(([variable, value]) => other.bound?.get(variable) !== value).map(([variable, value]) => `\`${variable.name}\` = ${value}`);
+  const own = [...(touch.bound ?? [])].filter(([variable, { value }]) => other.bound?.get(variable)?.value !== value).map(([variable, { value }]) => `\`${variable.name}\` = ${value}`);
   if (own.length > 0) return `, with ${own.join(', ')}`;
   return touch.epoch !== other.epoch && touch.epoch !== '' ? ', in one round' : '';
 }
@@ -334,7 +334,7 @@ function around(scene: Scene, report: Report): void {
     const tail = inner.slice(last + 1).filter((event): event is Access => event.kind === 'access' && event.mode === 'read').flatMap(indexed);
     // Inner loops before the first barrier may run not at all, but the writes there would still race in the next round.
     for (const write of head) {
-      const read = tail.find((one) => racesAround(write, one, mark.node) || meetsAround(write.access, one.access, mark.node));
+      const read = tail.find((one) => racesAround(write, one, mark.node) || meetsAround(write.access, one.access, mark));
       if (read === undefined) continue;
       report.add(write.access.node, write.access.spot, {
         id: 'shared-race', severity: 'error', message: `\`${textOf(write.access.node, write.access.spot)}\` may overwrite what slower threads still read in the round before`,
@@ -387,9 +387,10 @@ function racesAround(write: Indexed, read: Indexed, loop: Loop): boolean {
 }
 
 /** The same thread by thread, for accesses that every thread makes in every round. */
-function meetsAround(write: Access, read: Access, loop: Loop): boolean {
+function meetsAround(write: Access, read: Access, mark: LoopMark): boolean {
+  const loop = mark.node;
   if (write.place.base !== read.place.base || write.place.base.dynamicShared || [write, read].some((access) => partitionsOf(access).some((partition) => partition.kind === 'skip') || !runsInEveryRound(access, loop))) return false;
-  const meeting = meetingOf(write, read);
+  const meeting = meetingOf(write, read, undefined, undefined, null, { loop, spot: mark.spot });
   return meeting !== null && meeting.sure && !meeting.inWarp;
 }
 

@@ -8,15 +8,17 @@
  *   }
  *   x[t] = s[0];                       still interval 7
  *
- * A loop whose counter is known is unrolled with its values, any other runs two rounds of unknown ones. A barrier anywhere between two accesses separates them, under whatever condition it
+ * A loop whose counter is known is unrolled with its values, any other runs two rounds, with the values of what is known there (`b ^= 1`). A barrier anywhere between two accesses separates them, under whatever condition it
  * stands. Where a loop is too long its middle is cut out, and what the parts say about each other with it.
  */
 import type { BlockShape } from '../../analysis/facts.js';
-import type { VariableDecl } from '../../syntax/tree.js';
-import type { Bindings } from './agreement.js';
+import type { Expr, RefExpr, VariableDecl } from '../../syntax/tree.js';
+import { sourceOf, type Bindings } from './agreement.js';
+import { spotOf } from './guards.js';
 import { isSettled } from './meetings.js';
-import { roundsOf } from './rounds.js';
-import type { Access, Event, LoopMark, Scene } from './scene.js';
+import { OPEN_STEPS, roundsOf } from './rounds.js';
+import type { Access, Event, LoopMark, Scene, Spot } from './scene.js';
+import { refsIn } from './voted-masks.js';
 
 /** An access in one round of the loops around it. */
 export interface Touch {
@@ -49,6 +51,35 @@ export function separation(event: Event): 'block' | 'warp' | null {
   return event.library === null ? null : event.library.participants === 'warp' ? 'warp' : 'block';
 }
 
+interface Name { readonly ref: RefExpr; readonly spot: Spot }
+
+const named = new WeakMap<Access, readonly Name[]>();
+
+/** The variables that the subscripts of an access are made of, and the conditions that it stands under. */
+function namesOf(access: Access): readonly Name[] {
+  let found = named.get(access);
+  if (found === undefined) {
+    const names = new Map<RefExpr, Name>();
+    for (const parts of access.place.dims) for (const part of parts) collect(part.expr, part.spot, names, 0);
+    for (const partition of access.spot.sets.at(access.node).partitions) if (partition.decision !== null) collect(partition.decision.condition, spotOf(partition, access.spot), names, 0);
+    named.set(access, found = [...names.values()]);
+  }
+  return found;
+}
+
+const MAX_DEPTH = 4;
+
+function collect(expr: Expr, spot: Spot, into: Map<RefExpr, Name>, depth: number): void {
+  for (const ref of refsIn(expr)) {
+    const { decl } = ref;
+    if (into.has(ref) || decl === null || (decl.kind !== 'variable' && decl.kind !== 'parameter') || (decl.type.kind !== 'int' && decl.type.kind !== 'bool')) continue;
+    into.set(ref, { ref, spot });
+    if (depth === MAX_DEPTH) continue;
+    const source = sourceOf(ref, spot);
+    if (source !== null) collect(source.expr, source.spot, into, depth + 1);
+  }
+}
+
 class Tracer {
   readonly intervals: Touch[][] = [];
   private current: Touch[] = [];
@@ -56,6 +87,7 @@ class Tracer {
   private left = MAX_TOUCHES;
   /** Loops, by where they begin, in which the same threads touch the same elements in every round. */
   private readonly settled = new Map<number, boolean>();
+  private readonly names = new Map<number, RefExpr[]>();
   private readonly ends: ReadonlyMap<number, number>;
   private readonly idle: readonly number[];
 
@@ -103,21 +135,36 @@ class Tracer {
   }
 
   private loop(mark: LoopMark, from: number, to: number, bound: Bindings | null, epoch: string): void {
-    const rounds = roundsOf(mark.node, mark.spot, this.shape, bound);
-    if (rounds === null) {
+    const rounds = roundsOf(mark.node, mark.spot, this.shape, bound, this.asked(mark, from, to));
+    if (rounds === null || rounds.extent === 'open') {
       const trips = mark.spot.facts.trips(mark.node);
-      const often = trips.origin === 'constant' ? Math.min(2, trips.count) : 2;
-      for (let n = 0; n < often; n++) this.run(from, to, bound, `${epoch} ${from}.${n}`);
+      const most = rounds === null ? 2 : OPEN_STEPS;
+      const often = trips.origin === 'constant' ? Math.min(most, trips.count) : most;
+      for (let n = 0; n < often; n++) this.run(from, to, rounds?.bindings[n] ?? bound, `${epoch} ${from}.${n}`);
       return;
     }
-    const { values, variable, complete } = rounds;
-    // Where the counter decides nothing, two rounds are as good as all.
+    const { bindings, extent } = rounds;
+    // Where the variables decide nothing, two rounds are as good as all.
     const settled = this.isSettled(from, to);
-    const last = settled || !complete ? 0 : LAST;
-    values.forEach((value, n) => {
-      if (n >= FIRST && n < values.length - last) { if (n === FIRST && !settled) this.close(); return; }
-      this.run(from, to, new Map([...(bound ?? []), [variable, value] as const]), epoch);
+    const last = settled || extent === 'some' ? 0 : LAST;
+    bindings.forEach((values, n) => {
+      if (n >= FIRST && n < bindings.length - last) { if (n === FIRST && !settled) this.close(); return; }
+      this.run(from, to, values, epoch);
     });
+  }
+
+  /** The names in the loop's own function that decide who touches what in it. */
+  private asked(mark: LoopMark, from: number, to: number): readonly RefExpr[] {
+    let names = this.names.get(from);
+    if (names === undefined) {
+      names = [];
+      for (let i = from; i < to; i++) {
+        const event = this.events[i];
+        if (event !== undefined && this.matters(event)) for (const { ref, spot } of namesOf(event)) if (spot === mark.spot) names.push(ref);
+      }
+      this.names.set(from, names);
+    }
+    return names;
   }
 
   private isSettled(from: number, to: number): boolean {
