@@ -19,6 +19,7 @@ const MACROS = `
 #define CALL ADD(1, 2)
 #define DEREF *p
 #define REAL 1.5f + f
+#define AGAIN SUM
 `;
 
 test.each<[string, boolean]>([
@@ -27,7 +28,7 @@ test.each<[string, boolean]>([
   ['n - LESS', true], ['2 * SAFE', false], ['-SAFE', false], ['!(EITHER)', false], ['!EITHER', true], ['n && EITHER', true], ['n || EITHER', false], ['n && BOTH', false], ['n || BOTH', false],
   ['BOTH && n', false], ['EITHER && n', true], ['CHOICE + 1', true], ['n ? CHOICE : 3', false], ['CHOICE ? 1 : 2', true], ['EITHER ? 1 : 2', false], ['2 * NEGATIVE', false], ['- NEGATIVE', false],
   ['TEXT(n)', false], ['2 / TEXT(n)', true], ['2 * ADD(1, n)', true], ['ADD(1, n) * 2', true], ['ADD(1, n) + 2', false], ['2 * CALL', true], ['a[SUM]', false], ['DEREF + 1', false], ['DEREF[2]', true],
-  ['f + REAL', true], ['REAL + f', false], ['n = SUM', false], ['n += SUM', false],
+  ['f + REAL', true], ['REAL + f', false], ['2 * AGAIN', true], ['AGAIN + 2', false], ['n = SUM', false], ['n += SUM', false],
 ])('%s', async (text, apart) => {
   const fn = functionNamed(await unit(`${MACROS}__global__ void k(int *o, int n, int *a, int **p, float f) { auto r = ${text}; o[0] = (int)r; }\n`), 'k');
   const reasons: string[] = [];

@@ -50,6 +50,15 @@ const HEADS: readonly (readonly [string, string, string, Way])[] = [
   ['', 'int i = n; i != m; i += blockDim.x', 'i < lo', 'kept'],
   ['', 'int i = n; i < (unsigned)m; i += blockDim.x', 'i < lo', 'granted'],
   ['', 'int i = n; rounds < 9 && i <= m; i += blockDim.x', 'i < lo', 'granted'],
+  // The test asks for it in a sum.
+  ['', 'int i = 0; i + (int)threadIdx.x < n; i += blockDim.x', 'i < m', 'granted'],
+  ['const int tid = blockIdx.x * blockDim.x + threadIdx.x;', 'int i = 0; tid + i < n; i += blockDim.x', 'i < m', 'granted'],
+  ['', 'int i = 0; i * 4 + 3 < n; i += blockDim.x', 'i < m', 'granted'],
+  ['', 'int i = 0; n > i + 7; i += blockDim.x', 'i < m', 'granted'],
+  ['', 'int i = 0; i + m < n; i += blockDim.x', 'i < lo', 'kept'],
+  ['', 'int i = 0; m - i < n; i += blockDim.x', 'i < lo', 'kept'],
+  ['', 'int i = 0; i * m < n; i += blockDim.x', 'i < lo', 'kept'],
+  ['', 'int i = 0; i + threadIdx.x < 4294967295u; i += blockDim.x', 'i < lo', 'kept'],
   // Unsigned counters go round.
   ['', 'unsigned i = 0; i < n; ++i', 'i < 9u', 'settled'],
   ['', 'unsigned i = 0; i < big; ++i', 'i < 9u', 'kept'],

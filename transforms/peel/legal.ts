@@ -39,54 +39,58 @@ export function problemObligations(context: TransformContext, problem: PeelProbl
 }
 
 export function planObligations(context: TransformContext, plan: PeelPlan): readonly Obligation[] {
-  if (plan.kind === 'fold') return foldObligations(context, plan);
   const { loop, guards } = plan;
   const line = lineOf(context, loop);
-  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionPlanTexts(context, plan);
   const comparisons = guards.map((guard) => guard.comparison);
+  const { names, copies, bound, induction, exits, growth } = plan.kind === 'fold' ? ofFold(plan, line) : ofCopies(context, plan, line);
   return [
     noGoto(context),
     noDirectiveAcross(context, extentOf(context.unit.source, loop)),
     notInMacro(context, [loop, ...comparisons]),
     typesKnown(context, comparisons),
-    namesAreFree(context, texts?.names ?? [], line),
+    ...names,
     namesResolve(context, writtenNames(plan), loop, headVariables(loop)),
     proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
-    copySafe(context, [loop]),
+    ...copies,
     guardExact(context, plan),
-    boundExact(context, plan, texts),
+    bound,
     boundScope(context, plan),
     constantsOpen(plan.stated, line),
-    inductionSimple(context, plan),
-    exitsSkipRest(context, plan),
+    induction,
+    ...exits,
     alreadyDone(context, loop, guards),
-    codeGrowth(context, loop),
+    ...growth,
     contractionStable(context, loop),
   ];
 }
 
+/** What the forms of the edit must show each in its own way. */
+interface OfForm {
+  readonly names: readonly Obligation[];
+  readonly copies: readonly Obligation[];
+  readonly bound: Obligation;
+  readonly induction: Obligation;
+  readonly exits: readonly Obligation[];
+  readonly growth: readonly Obligation[];
+}
+
+function ofCopies(context: TransformContext, plan: RangePlan | VersionPlan, line: number): OfForm {
+  const texts = plan.kind === 'range' ? runTexts(context, plan) : versionPlanTexts(context, plan);
+  return {
+    names: [namesAreFree(context, texts?.names ?? [], line)], copies: [copySafe(context, [plan.loop])], bound: boundExact(context, plan, texts),
+    induction: inductionSimple(context, plan), exits: [exitsSkipRest(context, plan)], growth: [codeGrowth(context, plan.loop)],
+  };
+}
+
 /** The loop stays one loop: nothing is copied, no name is added. */
-function foldObligations(context: TransformContext, plan: FoldPlan): readonly Obligation[] {
-  const { loop, guards, counter } = plan;
-  const line = lineOf(context, loop);
-  const comparisons = guards.map((guard) => guard.comparison);
-  return [
-    noGoto(context),
-    noDirectiveAcross(context, extentOf(context.unit.source, loop)),
-    notInMacro(context, [loop, ...comparisons]),
-    typesKnown(context, comparisons),
-    namesResolve(context, plan.written, loop, headVariables(loop)),
-    proved('operands-invariant', line, 'what the guards compare with does not change while the loop runs'),
-    guardExact(context, plan),
-    proved('bound-exact', line, `the guard stands in the test of the loop as it stood in its body: ${plan.test}`),
-    boundScope(context, plan),
-    constantsOpen(plan.stated, line),
-    proved('induction-simple', line, plan.leaves
+function ofFold({ counter, test, leaves }: FoldPlan, line: number): OfForm {
+  return {
+    names: [], copies: [], exits: [], growth: [],
+    bound: proved('bound-exact', line, `the guard stands in the test of the loop as it stood in its body: ${test}`),
+    induction: proved('induction-simple', line, leaves
       ? 'the loop is left where the guard left it'
       : `${counter.variable.name} moves ${counter.direction === 1 ? 'upwards' : 'downwards'} only, so that a guard that fails fails in all later iterations, and nobody reads it after the loop`),
-    alreadyDone(context, loop, guards),
-    contractionStable(context, loop),
-  ];
+  };
 }
 
 /**

@@ -17,6 +17,7 @@ import type { FunctionFacts, Loop, Range, Variable } from '../../../src/analysis
 import { limitOf, limitsOf, overflowIsUndefined, stepOf, type StepWrite } from '../../../src/analysis/induction.js';
 import { fits, maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
 import type { Expr } from '../../../src/syntax/tree.js';
+import { mentions } from '../loops.js';
 import { provenanceOf } from './named-constants.js';
 import { integerType } from './values.js';
 
@@ -50,10 +51,38 @@ function testKeepsIn(facts: FunctionFacts, loop: Loop, variable: Variable, type:
 /** The test has an upper bound that the counter's type may hold: `i != n` and `i < 4294967295u` do not end what rises. */
 function isMeantToStop(facts: FunctionFacts, loop: Loop, variable: Variable, type: IntegerType): boolean {
   if (loop.kind === 'range-for' || loop.condition === null) return false;
-  return limitsOf(loop.condition, variable).some(({ upper, bound }) => {
+  return [...limitsOf(loop.condition, variable), ...limitsOfSums(facts, loop.condition, variable)].some(({ upper, bound }) => {
     const { low } = rangeInAllBuilds(facts, bound);
     return upper && (low === null || low <= maximum(type));
   });
+}
+
+/** `i + t < n` and `4 * i + t < n` end what rises as `i < n` does, if what is added is not below zero: sizes, numbers of blocks and threads. */
+function limitsOfSums(facts: FunctionFacts, condition: Expr, variable: Variable): readonly { readonly upper: boolean; readonly bound: Expr }[] {
+  const inner = strip(condition);
+  if (inner.kind !== 'binary') return [];
+  if (inner.op === '&&') return [...limitsOfSums(facts, inner.left, variable), ...limitsOfSums(facts, inner.right, variable)];
+  const less = inner.op === '<' || inner.op === '<=';
+  if (!less && inner.op !== '>' && inner.op !== '>=') return [];
+  const [smaller, larger] = less ? [inner.left, inner.right] : [inner.right, inner.left];
+  return !mentions(larger, variable) && risesWith(facts, smaller, variable) ? [{ upper: true, bound: larger }] : [];
+}
+
+/** A sum that holds the variable once, at least as it is, and else what is not below zero. */
+function risesWith(facts: FunctionFacts, sum: Expr, variable: Variable): boolean {
+  const inner = strip(sum);
+  switch (inner.kind) {
+    case 'ref': return inner.decl === variable;
+    case 'cast': return (integerType(inner.type)?.bits ?? 0) >= 32 && risesWith(facts, inner.operand, variable);
+    case 'binary': {
+      const [own, other] = mentions(inner.left, variable) ? [inner.left, inner.right] : [inner.right, inner.left];
+      if ((inner.op !== '+' && inner.op !== '*') || mentions(other, variable) || !risesWith(facts, own, variable)) return false;
+      const { low } = rangeInAllBuilds(facts, other);
+      if (inner.op === '*') return low !== null && low >= 1n;
+      return (low !== null && low >= 0n) || isMadeOfCoordinates(facts, other);
+    }
+    default: return false;
+  }
 }
 
 /** Ranges rest on the values that constants have here. */
