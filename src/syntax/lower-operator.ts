@@ -6,7 +6,7 @@ import { operatorCall } from './lower-overload.js';
 import { expression, isTypeName, lowerInitList } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
 import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
-import { BOOL, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, referenceCast, stripReference, unqualified } from './types.js';
+import { BOOL, INT, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, referenceCast, stripReference, unqualified } from './types.js';
 
 const BINARY = new Map<string, BinaryOperator>([
   ['+', '+'], ['-', '-'], ['*', '*'], ['/', '/'], ['%', '%'], ['<<', '<<'], ['>>', '>>'], ['&', '&'], ['|', '|'], ['^', '^'], ['<', '<'], ['<=', '<='],
@@ -139,9 +139,10 @@ export function lowerUpdate(ctx: Lowering, node: Cst): Expr {
   if (operand === null || operator === undefined) return ctx.opaque(node, 'update expression');
   const target = expression(ctx, operand);
   const op = operator.type === '--' ? '--' : '++';
-  const overloaded = operatorCall(ctx, node, operator, op, [target]);
+  const prefix = operator.start < operand.start;
+  const overloaded = operatorCall(ctx, node, operator, op, [target], prefix ? null : { kind: 'literal', value: 0n, span: ctx.spanBetween(node.end, node.end), type: INT });
   if (overloaded !== null) return overloaded;
-  return { kind: 'update', span: ctx.span(node), op, prefix: operator.start < operand.start, target, type: unqualified(stripReference(target.type)) };
+  return { kind: 'update', span: ctx.span(node), op, prefix, target, type: unqualified(stripReference(target.type)) };
 }
 
 const ASSIGN: Record<string, AssignExpr['op']> = {

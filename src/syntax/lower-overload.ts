@@ -63,7 +63,7 @@ function overrides(base: RecordDecl, decl: FunctionDecl, depth: number): boolean
   return depth < 16 && base.bases.some((b) => b.kind === 'record' && b.decl !== base && overrides(b.decl, decl, depth + 1));
 }
 
-/** Candidates for a call, best first: declarations that have a definition among them are dropped; a unique exact match stands alone. */
+/** Candidates for a call, best first: declarations that have a definition among them are dropped; a unique exact match stands alone, where nothing but types tells. */
 export function bestCandidates(
   decls: readonly FunctionDecl[], args: readonly Expr[], templateArguments: readonly TemplateArgument[] | null,
 ): FunctionDecl[] {
@@ -72,11 +72,51 @@ export function bestCandidates(
   const unique = admitted.filter((decl, i) =>
     admitted.indexOf(decl) === i && (isDefinition(decl) || !admitted.some((other) => other !== decl && isDefinition(other) && sameSignature(decl, other))));
   if (unique.length <= 1) return unique;
-  const scored = unique.map((decl, order) => ({ decl, order, score: mismatch(decl, args) })).sort((a, b) => a.score - b.score || a.order - b.order);
+  const bound = unique.filter((decl) => binds(decl, args));
+  const viable = bound.length === 0 ? unique : bound;
+  const scored = viable.map((decl, order) => ({ decl, order, score: mismatch(decl, args) })).sort((a, b) => a.score - b.score || a.order - b.order);
   const exact = scored.filter((s) => s.score === 0 && s.decl.template === null);
   const [only] = exact;
-  if (only !== undefined && exact.length === 1) return [only.decl];
+  if (only !== undefined && exact.length === 1 && (viable.length === 1 || takes(only.decl, viable, args))) return [only.decl];
   return scored.map((s) => s.decl);
+}
+
+type Binding = 'value' | 'constant' | 'object' | 'temporary';
+
+/** What a parameter may be bound to; null for one that is missing or of a type of a template. */
+function bindingOf(parameter: ParameterDecl | undefined): Binding | null {
+  if (parameter === undefined || parameter.pack) return null;
+  if (parameter.type.kind !== 'reference') return 'value';
+  if (parameter.type.rvalue === true) return 'temporary';
+  return parameter.type.to.const === true ? 'constant' : 'object';
+}
+
+/** A reference to a number that may be written binds to an object of its type alone. */
+function binds(decl: FunctionDecl, args: readonly Expr[]): boolean {
+  return decl.template !== null || args.every((arg, i) => {
+    const parameter = decl.parameters[i];
+    if (parameter === undefined || bindingOf(parameter) !== 'object') return true;
+    const [to, from] = [unqualified(stripReference(parameter.type)), decay(arg.type)];
+    return !isArithmetic(to) || !isArithmetic(from) || sameType(to, from);
+  });
+}
+
+/** Does an exact match take the call from every other candidate, whether or not the arguments are const, objects or temporaries? */
+function takes(exact: FunctionDecl, viable: readonly FunctionDecl[], args: readonly Expr[]): boolean {
+  return args.every((arg, i) => {
+    switch (bindingOf(exact.parameters[i])) {
+      case 'object': return isWritable(arg);
+      case 'temporary': return false;
+      // `T &` of a template is nearer to an object that is not const.
+      case 'constant': return !viable.some((other) => other.template !== null && other.parameters[i]?.type.kind === 'reference');
+      default: return true;
+    }
+  });
+}
+
+function isWritable(arg: Expr): boolean {
+  const x = strip(arg);
+  return (x.kind === 'ref' || x.kind === 'index' || x.kind === 'member' || (x.kind === 'unary' && x.op === '*')) && x.type.const !== true;
 }
 
 function mismatch(decl: FunctionDecl, args: readonly Expr[]): number {
@@ -155,13 +195,15 @@ function mayBeOverloaded(type: Type): boolean {
 
 /**
  * A call of an overloaded operator, or null if the operator is a built-in one. With a class operand and no operator in sight the
- * callee is unknown: what it reads and writes is not to be guessed. Plain assignment of objects stays an assignment.
+ * callee is unknown: what it reads and writes is not to be guessed. Plain assignment of objects stays an assignment. `x++` is a call with the 0 that
+ * tells it from `++x`: an argument without text, `hidden`.
  */
-export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, args: readonly Expr[]): CallExpr | null {
+export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[], hidden: Expr | null = null): CallExpr | null {
+  const args = hidden === null ? written : [...written, hidden];
   const [first] = args;
   if (first === undefined) return null;
-  if (!args.some((arg) => mayBeOverloaded(arg.type))) return null;
-  const classes = args.map((arg) => classOf(arg.type));
+  if (!written.some((arg) => mayBeOverloaded(arg.type))) return null;
+  const classes = written.map((arg) => classOf(arg.type));
   const name = `operator${op}`;
   const owner = classes[0] ?? null;
   const span = ctx.span(node);
@@ -179,7 +221,7 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
       }
     }
   }
-  if (op === '=') return null;
+  if (op === '=' || (op === '()' && owner === null)) return null;
   const free = ctx.unit.lookup.lookup(ctx.scope, name);
   if (free?.kind === 'functions') {
     const usable = free.decls.filter((decl) => decl.parameters.length === args.length && decl.parameters.every((p, i) => acceptsClass(p.type, args[i])));
@@ -192,8 +234,8 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
     }
   }
   // Without an operator of its own a comma, or an address, is the built-in one.
-  if (op === ',' || (op === '&' && args.length === 1) || classes.every((c) => c === null)) return null;
-  return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: args, templateArguments: null, type: UNKNOWN };
+  if (op === ',' || (op === '&' && written.length === 1) || classes.every((c) => c === null)) return null;
+  return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: written, templateArguments: null, type: UNKNOWN };
 }
 
 /** What `object->` is applied to: an object with `operator->` is asked for the pointer, again while it gives an object. */
