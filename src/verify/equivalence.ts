@@ -14,6 +14,7 @@ import { Unsupported } from '../simulate/types.js';
 import type { FunctionDecl, Launch, Program, TemplateArgument } from '../syntax/tree.js';
 import { compareOver } from './compare-over.js';
 import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
+import { mistakenConstants } from './host-constants.js';
 import { launchChanges } from './launch-changes.js';
 import { divides, kernelsOf, populationSettings } from './populations.js';
 import { settingsFor, withEmptyGrid, withNegatives, withOneBlock, type Setting } from './settings.js';
@@ -69,6 +70,9 @@ export function findKernel(program: Program, name: string): FunctionDecl | null 
   return found;
 }
 
+/** Kernels run, host code does not: what the transform meant the launches to do is what was compared. */
+const PLAN_RAN = 'what ran is the launch plan from which the host text was written: of that text, the names of constants were looked up, and nothing was executed';
+
 /** Milliseconds of one run. */
 const RUN_MS = 5000;
 
@@ -79,7 +83,7 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   const other = findKernel(after, otherName);
   if (other === null && options.plan === undefined) {
     // Two texts do not tell which kernels took its place, nor in what order the host launches them.
-    const reason = `no kernel ${otherName}: kernels are compared by name, and the launches of the host are not executed here; \`apply --verify\` executes those that compact:grid and split write`;
+    const reason = `no kernel ${otherName}: kernels are compared by name, and the launches of the host are not executed here; \`apply --verify\` executes the plans of compact:grid and split`;
     return none([{ side: 'after', reason, at: null }]);
   }
   const notes: string[] = [];
@@ -94,6 +98,9 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   }
   if (other !== null && options.plan === undefined) notes.push(...launchChanges(before, kernel, after, other), ...[reordered(kernel, other)].filter((note) => note !== null));
 
+  const mistaken = options.plan === undefined ? [] : mistakenConstants(after, options.plan);
+  if (mistaken.length > 0) return none(mistaken);
+
   const verdicts: Verdict[] = [];
   for (const instance of found) {
     const verdict = verifyInstance({ before, after, kernel, other, instance, options, budgetMs: (options.budgetMs ?? 5000) / found.length });
@@ -104,6 +111,7 @@ export function verifyEquivalent(before: Program, after: Program, kernelName: st
   const all = [...new Set([...notes, ...verdicts.flatMap((v) => v.notes)])];
   const obstacles = verdicts.flatMap((v, i) => (v.status !== 'not-verified' ? [] : v.obstacles.map((o) => (found.length === 1 ? o : { ...o, reason: `with ${found[i]?.label ?? ''}: ${o.reason}` }))));
   if (obstacles.length > 0) return { status: 'not-verified', runs, obstacles, notes: all };
+  if (options.plan !== undefined) all.push(PLAN_RAN);
   return { status: 'equal', runs, tried: joinTried(verdicts.flatMap((v) => (v.status === 'equal' ? [v.tried] : []))), notes: all };
 }
 
