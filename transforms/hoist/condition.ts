@@ -71,7 +71,7 @@ export function conditionInvariant(context: TransformContext, evaluated: readonl
   let aliased: Obligation | null = null;
   for (const expr of evaluated) {
     const local = declaredInside(expr, inside, head);
-    if (local !== null) return refuted(id, lineOf(context, expr), `${local.name} is declared in the loop`, `declare ${local.name} in front of the loop if its value is the same in every iteration`);
+    if (local !== null) return ofLoop(context, id, expr, local, loop, head);
     const fact = invariance(context, expr, loop);
     if (!fact.value) {
       const pair = aliasOnly(context, expr, loop);
@@ -91,6 +91,19 @@ export function conditionInvariant(context: TransformContext, evaluated: readonl
   if (aliased !== null) return aliased;
   const first = evaluated[0];
   return provedUnder(id, first === undefined ? 0 : lineOf(context, first), 'the condition has one value all the while the loop runs', { under: [...new Set(under)] });
+}
+
+/** The condition names something that the loop declares: its counter, what is made anew in each iteration, or a value that could as well stand in front. */
+function ofLoop(context: TransformContext, id: string, expr: Expr, local: Decl, loop: Loop, head: readonly Decl[]): Obligation {
+  const line = lineOf(context, expr);
+  const moves = local.kind === 'variable' && local.storage === 'automatic' && (context.facts.addressTaken(local) || context.facts.assignments(local, loop).some((definition) => definition.kind !== 'declaration'));
+  if ((moves && head.includes(local)) || (loop.kind === 'range-for' && loop.variable === local)) {
+    return refuted(id, line, `${local.name} has another value in each iteration: it is the loop's own counter`, 'leave the test to peel, which takes the iterations apart where a comparison of the counter changes');
+  }
+  if (local.kind !== 'variable' || (!moves && !local.opaqueInit && local.init !== null && context.facts.invariant(local.init, loop).value)) {
+    return refuted(id, line, `${local.name} is declared in the loop`, `declare ${local.name} in front of the loop: its value is the same in every iteration`);
+  }
+  return refuted(id, line, `${local.name} is made anew in each iteration`, `leave the test where it is, unless ${local.name} has one value all the while: then declare it in front of the loop`);
 }
 
 /**
