@@ -279,6 +279,13 @@ describe('grids that are not launched', () => {
     expect(host('n / 32', 'blockIdx.x == 0')).toMatch(/const int blocks = n \/ 32;\s+if \(blocks > 0\)\s+k_first_block<<<1, 32>>>[^;]*;\s+if \(blocks > 1\)\s+k_rest<<<blocks - 1, 32>>>/);
   });
 
+  test('a launch of no blocks is the error that it was: the last part is the whole where the first takes nothing', () => {
+    expect(host('n')).toMatch(/if \(first_blocks > 0\)\s+k_first_blocks<<<[^;]*;\s+if \(first_blocks == 0 \|\| blocks - first_blocks > 0\)\s+k_rest<<<blocks - first_blocks/);
+    expect(host('g', 'blockIdx.y < n')).toMatch(/if \(first_blocks == 0 \|\| blocks_y - first_blocks > 0\)/);
+    // There are always blocks.
+    expect(host('7')).not.toContain('first_blocks == 0');
+  });
+
   test('numbers that cannot be negative are taken as they are', () => {
     expect(host('7')).toContain('const unsigned blocks = 7;');
     expect(host('(u + 31) / 32')).toContain('const unsigned blocks = (u + 31) / 32;');

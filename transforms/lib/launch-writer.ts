@@ -326,7 +326,9 @@ export class SiteWriter {
         } else {
           const guards = [...(step.unless === null ? [] : [this.#runsIf(step.unless)]), ...this.#nonEmpty(step)];
           const call = this.#launch(step);
-          this.#lines.push(guards.length === 0 ? call : `if (${guards.join(' && ')})\n${this.#unit}${call}`);
+          const [whole] = guards;
+          const test = guards.length === 1 && whole !== undefined ? whole.replace(/^\((.*)\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)) : guards.join(' && ');
+          this.#lines.push(guards.length === 0 ? call : `if (${test})\n${this.#unit}${call}`);
         }
       } else if (step.kind === 'value') {
         const value = this.host(step.value);
@@ -363,7 +365,13 @@ export class SiteWriter {
     const list = /^dim3\s*\((.*)\)$/s.exec(grid)?.[1];
     const sides = list === undefined ? [grid] : argumentsOf(list);
     const full = new Set([...this.#full, ...coveredBy(step.unless)]);
-    return sides.flatMap((side, i) => (/^[1-9]\d*$/.test(side) || side === `gridDim${AXES[i] ?? ''}` || full.has(side) ? [] : [`${this.host(side)} > 0`]));
+    return sides.flatMap((side, i) => (/^[1-9]\d*$/.test(side) || side === `gridDim${AXES[i] ?? ''}` || full.has(side) ? [] : [this.#isWhole(side, AXES[i] ?? '') ?? `${this.host(side)} > 0`]));
+  }
+
+  /** What others leave of the original's side: where they take nothing it is the original's, and raises the error of a launch of no blocks as that did. */
+  #isWhole(side: string, axis: string): string | null {
+    const taken = side.startsWith(`gridDim${axis} - `) ? side.slice(`gridDim${axis} - `.length) : '';
+    return isBareName(taken) && !isNeverEmpty(this.site.launch.grid, axis, this.site) ? `(${this.host(taken)} == 0 || ${this.host(side)} > 0)` : null;
   }
 
   #runsIf(unless: string): string {

@@ -151,6 +151,11 @@ function blockAskedFor(body: Stmt): { readonly node: Stmt | Expr; readonly name:
   return found;
 }
 
+/** One block of its own: of an empty grid nothing is launched at all. */
+function isFixedPart(first: string): boolean {
+  return /^\d+$/.test(first) || /^gridDim\.[xyz] - 1$/.test(first);
+}
+
 function gridExact(context: TransformContext, branch: SplitBranch, condition: Known): Obligation {
   const { facts, unit } = context;
   const line = lineOf(context, branch.stmt);
@@ -181,6 +186,6 @@ function gridExact(context: TransformContext, branch: SplitBranch, condition: Kn
         asked.instead === null ? 'take it out of the kernel' : `use ${asked.instead} in ${facts.function.name}, and pass it to ${fn.name}`);
     }
   }
-  if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out');
-  return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out, for an empty grid both are (the original reports an invalid configuration there)`);
+  if (condition.kind === 'interior') return proved(id, line, 'the host counts the blocks inside in 64 bits; the launches of the border cover the others, each once; a launch of no blocks is left out, but for that of an empty grid, which is the error that it was');
+  return proved(id, line, `the grids add up to the original's, and the second kernel counts its blocks from where the first ends; a launch of no blocks is left out${isFixedPart(condition.first) ? ', for an empty grid both are (the original reports an invalid configuration there)' : ', but for that of an empty grid, which is the error that it was'}`);
 }
