@@ -34,6 +34,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
   const specifiers = lowerSpecifiers(ctx, node);
   const space = spaceOf(ctx, node, from, specifiers);
   const variables: VariableDecl[] = [];
+  const functions: string[] = [];
   const declarators = fieldChildren(node, 'declarator');
   for (const declaratorNode of declarators) {
     const initNode = declaratorNode.type === 'init_declarator' ? declaratorNode : null;
@@ -50,6 +51,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
       const paren = place === 'function' && !specifiers.words.has('extern') ? parenthesisedInit(ctx, declarator.functionNode) : null;
       if (paren === null) {
         if (place !== 'function') declareFunction(ctx, node, null, specifiers, declarator, from, null);
+        else if (declarator.nameNode !== null) functions.push(lastName(ctx, declarator.nameNode));
         continue;
       }
       const type = declarator.type.kind === 'function' ? declarator.type.returns : declarator.type;
@@ -64,7 +66,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     const equals = initNode === null ? true : childOfType(initNode, '=') !== null;
     variables.push(declareVariable(ctx, node, declaratorNode, declarator, specifiers, space, place, (decl) => initialise(ctx, valueNode, equals, decl)));
   }
-  return { kind: 'declare', span: ctx.span(node), variables, types: [...specifiers.declared] };
+  return { kind: 'declare', span: ctx.span(node), variables, types: [...specifiers.declared], ...(functions.length === 0 ? {} : { brings: functions }) };
 }
 
 /** The value of a field or of a condition's declaration stands beside the declarator. */
@@ -304,31 +306,32 @@ export function lowerAlias(ctx: Lowering, node: Cst, template: readonly Template
   return [decl];
 }
 
-/** `using namespace a::b;`, `using a::f;`, `namespace c = a::b;`. */
-export function lowerUsing(ctx: Lowering, node: Cst): void {
+/** `using namespace a::b;`, `using a::f;`, `namespace c = a::b;`: the names that it brings into scope, `'any'` where they cannot be listed. */
+export function lowerUsing(ctx: Lowering, node: Cst): readonly string[] | 'any' {
   if (node.type === 'namespace_alias_definition') {
     const nameNode = fieldChild(node, 'name');
     const target = namedChildren(node).find((child) => child !== nameNode);
     const path = target === undefined ? null : pathOf(ctx, ctx.slice(target));
-    if (nameNode === null || path === null) return;
+    if (nameNode === null) return 'any';
+    const alias = ctx.slice(nameNode);
     const own = ctx.scope.kind === 'namespace' && ctx.scope.path !== '' ? `${ctx.scope.path}::` : '';
-    ctx.unit.names.aliases.set(own + ctx.slice(nameNode), path);
-    return;
+    if (path !== null) ctx.unit.names.aliases.set(own + alias, path);
+    return [alias];
   }
-  const [target] = namedChildren(node);
-  if (target === undefined) return;
+  const [target, another] = namedChildren(node);
+  if (target === undefined) return 'any';
   if (node.children.some((child) => child.type === 'namespace')) {
     const path = pathOf(ctx, ctx.slice(target));
     if (path !== null && !ctx.scope.usings.includes(path)) ctx.scope.use(path);
-    return;
+    return 'any';
   }
-  if (target.type !== 'qualified_identifier') return;
+  if (target.type !== 'qualified_identifier') return 'any';
   const { prefix, last } = qualifiedName(ctx, target);
   const name = ctx.slice(last);
   const found = prefix.kind === 'namespace' ? ctx.unit.lookup.inNamespace(prefix.path, name) : prefix.kind === 'record' ? ctx.unit.lookup.member(prefix.record, name) : null;
-  if (found === null) return;
-  if (found.kind === 'functions') for (const decl of found.decls) ctx.scope.declare(decl);
-  else ctx.scope.declare(found.decl);
+  if (found?.kind === 'functions') for (const decl of found.decls) ctx.scope.declare(decl);
+  else if (found !== null) ctx.scope.declare(found.decl);
+  return another === undefined ? [name] : 'any';
 }
 
 function pathOf(ctx: Lowering, text: string): string | null {

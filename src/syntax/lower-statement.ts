@@ -31,7 +31,7 @@ export function lowerStatements(ctx: Lowering, nodes: readonly Cst[], from: numb
   const body: Stmt[] = [];
   let pragmas: LoopPragma[] = [];
   let before = from;
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
     if (node.type === 'preproc_call') {
       const text = ctx.slice(node).trimEnd();
       if (/^#\s*pragma\b/.test(text)) pragmas.push({ span: ctx.spanBetween(node.start, node.start + text.length), text });
@@ -41,9 +41,15 @@ export function lowerStatements(ctx: Lowering, nodes: readonly Cst[], from: numb
     const statement = lowerStatement(ctx, node, pragmas, before);
     pragmas = [];
     before = node.end;
-    if (statement !== null) body.push(statement);
+    if (statement !== null) body.push(withSemicolon(ctx, statement, node, nodes[at + 1]));
   }
   return body;
+}
+
+/** `struct S { … };`: the grammar leaves the semicolon beside the type. */
+function withSemicolon(ctx: Lowering, statement: Stmt, node: Cst, next: Cst | undefined): Stmt {
+  if (statement.kind !== 'declare' || next?.type !== ';' || !node.type.endsWith('_specifier')) return statement;
+  return { ...statement, span: ctx.spanBetween(node.start, next.end) };
 }
 
 /** One statement; null for what is none (directives, comments). `before` is where the previous statement ended. */
@@ -77,9 +83,10 @@ function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], befo
     case 'struct_specifier': case 'class_specifier': case 'union_specifier': case 'enum_specifier':
       return { kind: 'declare', span, variables: [], types: typesOnly(ctx, node) };
     case 'using_declaration': case 'namespace_alias_definition':
-      lowerUsing(ctx, node);
-      return null;
-    case 'static_assert_declaration': case 'comment': case 'preproc_def': case 'preproc_function_def': case 'preproc_include':
+      return { kind: 'declare', span, variables: [], types: [], brings: lowerUsing(ctx, node) };
+    case 'static_assert_declaration':
+      return { kind: 'declare', span, variables: [], types: [], brings: [] };
+    case 'comment': case 'preproc_def': case 'preproc_function_def': case 'preproc_include':
       return null;
     case 'preproc_if': case 'preproc_ifdef': return lowerPreprocessor(ctx, node);
     case 'attributed_statement': {

@@ -340,6 +340,11 @@ export interface DeclareStmt extends StmtBase {
   readonly kind: 'declare';
   readonly variables: readonly VariableDecl[];
   readonly types: readonly (RecordDecl | EnumDecl | TypedefDecl)[];
+  /**
+   * Names that come into scope here and are declared elsewhere: `using a::f;`, `namespace q = a::b;`, `float f(float);`. `'any'` for `using namespace a;`, whose
+   * names nothing lists; empty for a `static_assert`. Absent for what declares only `variables` and `types`.
+   */
+  readonly brings?: readonly string[] | 'any';
 }
 
 export interface ExprStmt extends StmtBase { readonly kind: 'expression'; readonly expression: Expr }

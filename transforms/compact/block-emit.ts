@@ -94,7 +94,7 @@ class Writer {
 
   private declarations(): string[] {
     const { indent, names, plan } = this;
-    const lines: string[] = plan.capacityName === null && hasSlots(plan) ? [`${indent}// ${capacityReason(this.context.facts, plan.capacity)}`] : [];
+    const lines: string[] = [...this.moved(), ...plan.capacityName === null && hasSlots(plan) ? [`${indent}// ${capacityReason(this.context.facts, plan.capacity)}`] : []];
     for (const travel of plan.values.travels) {
       const queue = names.queues.get(travel.decl.name);
       if (queued(travel) && queue !== undefined) lines.push(`${indent}__shared__ ${declaredAs(travel.type, queue)}[${this.capacity}];`);
@@ -109,6 +109,15 @@ class Writer {
       else for (const variable of stmt.variables) lines.push(`${indent}${declaredAs(types.get(variable) ?? '', variable.name)};`);
     }
     return lines;
+  }
+
+  /** Types and constants that the items need, as they stand, with the comments in front of them. */
+  private moved(): string[] {
+    const { plan, indent } = this;
+    return plan.region.frames.slice(plan.base).flatMap((frame, i) => frame.list.slice(i === 0 ? plan.first : 0, frame.index).flatMap((stmt, index) => {
+      if (!isMoving(plan, stmt)) return [];
+      return [...this.leading(frame, index + (i === 0 ? plan.first : 0), indent).filter((line) => line !== ''), indent + this.copy(extentOf(this.source, stmt), indent, [])];
+    }));
   }
 
   // ------------------------------------------------------------------------------------------------------- the light part
@@ -127,6 +136,7 @@ class Writer {
       for (let at = from; at <= frame.index; at++) {
         const stmt = frame.list[at];
         if (stmt === undefined) return null;
+        if (isMoving(plan, stmt)) continue;
         if (i > plan.base || at > from) comments.push(...this.leading(frame, at, indent));
         if (stmt === region.stmt) conditions.push({ expr: region.predicate, holds: region.holds });
         else if (stmt.kind === 'compound' && at === frame.index) continue;
@@ -331,7 +341,7 @@ class Writer {
   /** One statement of a frame, with the comments in front of it; a declaration that moved leaves its initialiser. */
   private statement(frame: Frame, index: number, to: string, bare = false): string[] {
     const stmt = frame.list[index];
-    if (stmt === undefined || this.plan.dead.has(stmt)) return [];
+    if (stmt === undefined || this.plan.dead.has(stmt) || isMoving(this.plan, stmt)) return [];
     const before = bare ? [] : this.leading(frame, index, to);
     const hoisted = this.plan.hoisted.find((one) => one.stmt === stmt);
     if (hoisted === undefined) return [...before, to + this.copy(extentOf(this.source, stmt), to, [])];
@@ -410,6 +420,10 @@ class Writer {
     const from = indentAt(this.source, span.start);
     return copyText(this.source, span, { from, to }, replacements.filter((one) => one.span.start >= span.start && one.span.end <= span.end));
   }
+}
+
+function isMoving({ moving }: BlockPlan, stmt: Stmt): boolean {
+  return stmt.kind === 'declare' && moving.stmts.includes(stmt);
 }
 
 /** Threads of a block whose warps' counts are all walked. */

@@ -6,8 +6,9 @@ import { arrivalSets, type Partition } from '../../src/analysis/arrival.js';
 import { walk } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';
 import { strip, type Decl, type DeclareStmt, type Stmt, type VariableDecl } from '../../src/syntax/tree.js';
+import { movesAlong, type Moving } from '../lib/moves-along.js';
 import type { TransformContext } from '../lib/types.js';
-import { behind, gatesOf, isInside, isLoop, walkAll, type Frame, type Gate, type Region } from './region.js';
+import { behind, gatesOf, isInside, isLoop, spanOf, walkAll, type Frame, type Gate, type Region } from './region.js';
 import { meetsAfterwards, surroundings } from './region-checks.js';
 import { isPrivate, valuesOf, type Travel, type Values } from './region-values.js';
 import { codeOnly, textOf } from '../lib/text.js';
@@ -37,6 +38,8 @@ export interface BlockPlan {
   readonly kept: { readonly partition: Partition | null; readonly at: Stmt; readonly text: string } | null;
   readonly values: Values;
   readonly hoisted: readonly Hoisted[];
+  /** Types and constants that move in front of the gates as they are. */
+  readonly moving: Moving;
   /** Declarations on the way to the region of what only the items use, and compute again. */
   readonly dead: ReadonlySet<Stmt>;
   /** Declarations that would have to move in front of the gates and cannot. */
@@ -90,7 +93,11 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
     if (behind(region, i).length === 0) continue;
     if (i > base || gates.some((gate) => gate.kind === 'exit' && gate.frame === base)) flagged.add(i);
   }
-  const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged);
+  const place = at.list[first] ?? region.stmt;
+  const mover = { texts: textsMoved(region, values, flagged), place, end: at.block?.span.end ?? facts.parent(place)?.span.end ?? gated.end, where: 'the branches around it' };
+  const early = gates.length === 0 ? null : movesAlong(context, { ...mover, words: wordsOfTypes(values.travels.map(({ type }) => type)) });
+  const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged, early?.stmts ?? []);
+  const moving = early === null ? { stmts: [], stuck: null } : movesAlong(context, { ...mover, words: wordsOfTypes([...values.travels.map(({ type }) => type), ...hoisted.flatMap(({ types }) => [...types.values()])]) });
   const dead = unneeded(context, region, base, first, values);
   const results = values.travels.some((travel) => travel.result);
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
@@ -98,7 +105,7 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   const named = asked ? null : namedCapacity(context);
   const knownFlags = new Map([...flagged].flatMap((i) => { const name = knownFlag(context, region, gates, base, first, i); return name === null ? [] : [[i, name] as const]; }));
   const knownThread = threadBefore(context, at.list.slice(0, first));
-  return { region, base, gates, first, end, kept, values, hoisted, stuck, dead, flagged, knownFlags, knownThread, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null, capacityFrom: named?.from ?? null };
+  return { region, base, gates, first, end, kept, values, hoisted, stuck, moving, dead, flagged, knownFlags, knownThread, loops, barrierAfter, capacity: named?.threads ?? facts.block.maxThreads, capacityName: named?.text ?? null, capacityFrom: named?.from ?? null };
 }
 
 /** `live`, where `if (live)` is all that decides who comes to the frame, and nothing sets it from there on. */
@@ -151,14 +158,14 @@ function before(frame: Frame, index: number, from: number): readonly Stmt[] {
   return frame.list.slice(from, index);
 }
 
-function hoist(context: TransformContext, region: Region, base: number, gates: readonly Gate[], values: Values, flagged: ReadonlySet<number>): Pick<BlockPlan, 'hoisted' | 'stuck'> {
+function hoist(context: TransformContext, region: Region, base: number, gates: readonly Gate[], values: Values, flagged: ReadonlySet<number>, moving: readonly DeclareStmt[]): Pick<BlockPlan, 'hoisted' | 'stuck'> {
   if (gates.length === 0) return { hoisted: [], stuck: [] };
   const first = gates[0];
   const declared = new Map<Decl, DeclareStmt>();
   region.frames.forEach((frame, i) => {
     if (i < base) return;
     for (const stmt of before(frame, frame.index, i === base ? first?.index ?? 0 : 0)) {
-      if (stmt.kind === 'declare') for (const decl of [...stmt.variables, ...stmt.types]) declared.set(decl, stmt);
+      if (stmt.kind === 'declare' && !moving.includes(stmt)) for (const decl of [...stmt.variables, ...stmt.types]) declared.set(decl, stmt);
     }
   });
   const needed = new Map<DeclareStmt, Decl>();
@@ -188,6 +195,16 @@ function hoist(context: TransformContext, region: Region, base: number, gates: r
     hoisted.push({ stmt, types });
   }
   return { hoisted, stuck };
+}
+
+/** Text that comes to stand behind the gates, outside of the blocks around the region. */
+function textsMoved(region: Region, values: Values, flagged: ReadonlySet<number>): readonly Span[] {
+  const lists = [region.heavy.stmts, ...[...flagged].map((i) => behind(region, i))].map(spanOf).filter((span) => span !== null);
+  return [...lists, ...values.travels.flatMap(({ value, declaration }) => (declaration !== null ? [declaration.span] : value !== null ? [value.span] : []))];
+}
+
+function wordsOfTypes(types: readonly string[]): readonly string[] {
+  return types.flatMap((type) => type.match(/[A-Za-z_]\w*/g) ?? []);
 }
 
 /** Statements that change their place anyway, and are declarations of which nothing but the items is left to use them. */

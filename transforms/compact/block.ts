@@ -258,6 +258,8 @@ function namesResolve(context: TransformContext, plan: BlockPlan, line: number):
   if (trouble !== undefined) return refuted(id, trouble.line, trouble.text, trouble.remedy);
   const stuck = plan.stuck[0];
   if (stuck !== undefined) return refuted(id, lineOf(context, stuck.decl), `${stuck.text}, and it is needed in front of the branches`, `declare ${stuck.decl.name} on its own in front of the branches`);
+  const lost = plan.moving.stuck;
+  if (lost !== null) return refuted(id, context.unit.source.line(lost.span.start), lost.text, lost.remedy);
   const names = new Set(plan.values.travels.map((travel) => travel.decl.name));
   for (const stmt of plan.region.heavy.stmts) {
     if (stmt.kind !== 'declare') continue;

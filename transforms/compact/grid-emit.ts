@@ -16,6 +16,7 @@ import { parameterList } from '../lib/launch-follow.js';
 import { fileTokens } from '../lib/launch-mentions.js';
 import { behindBrace } from '../lib/lost-comments.js';
 import { launchSites } from '../lib/launch-sites.js';
+import { namesDeclared } from '../lib/local-names.js';
 import { blockText, commentsIn, copyText, extentOf, indentAt, lineStartOf, startsLine, styleOf, textOf, wholeLines, type Replacement, type Style } from '../lib/text.js';
 import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { isIndexVariable, rewriteCoordinates } from './grid-index.js';
@@ -169,10 +170,10 @@ function leaving(context: TransformContext, plan: GridPlan): readonly Replacemen
   const written = [...carriedStores(context, plan), ...(plan.order === 'keep' ? [itemText(context, plan)] : [])].join(' ');
   const replacements: Replacement[] = [];
   for (const stmt of [...plan.slice.statements].reverse()) {
-    if (stmt.kind !== 'declare' || stmt.types.length > 0) continue;
+    if (stmt.kind !== 'declare' || stmt.brings !== undefined) continue;
     const own = extentOf(source, stmt);
     const rest = without(source.text, body.span, [...gone, own]);
-    if (stmt.variables.some(({ name }) => new RegExp(`\\b${name}\\b`).test(rest) || new RegExp(`\\b${name}\\b`).test(written))) continue;
+    if (namesDeclared(stmt).some((name) => new RegExp(`\\b${name}\\b`).test(rest) || new RegExp(`\\b${name}\\b`).test(written))) continue;
     gone.push(own);
     replacements.push({ span: wholeLines(source, own), text: '' });
   }
@@ -384,5 +385,5 @@ function within(replacements: readonly Replacement[], span: Span): readonly Repl
 }
 
 function declaredNames(stmt: Stmt): readonly string[] {
-  return stmt.kind === 'declare' ? [...stmt.variables, ...stmt.types].map((decl) => decl.name) : [];
+  return stmt.kind === 'declare' ? namesDeclared(stmt) : [];
 }

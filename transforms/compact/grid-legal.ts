@@ -15,6 +15,7 @@ import { decidingAtomic, effectsOfAll, exchange, orderedAtomic, synchronises, un
 import { namesFor, type GridNames } from './grid-names.js';
 import { continuation, passRoots, returnsIn, type GridShape } from './grid-shape.js';
 import { carriedType, declaresCarried, sliceFor, type Slice } from './grid-slice.js';
+import { namesDeclared } from '../lib/local-names.js';
 
 export type Order = 'free' | 'keep';
 
@@ -57,7 +58,7 @@ export function decideGrid(context: TransformContext, shape: GridShape): GridDec
   const sites = launchSites(context);
   const whole = kernel.body === null ? effectsOfAll(facts, []) : facts.effects(kernel.body);
   const before = shape.before.flat();
-  const slice = sliceFor(facts, shape, (stmt) => unstableLoad(facts, stmt, whole, before)
+  const slice = sliceFor(context, shape, (stmt) => unstableLoad(facts, stmt, whole, before)
     ?? placeUnnamed(stmt, facts.program));
   const axes = usesAxis(facts, 'y') ? 2 : 1;
   const index = itemIndex(facts, axes);
@@ -126,6 +127,7 @@ function obligationsOf(context: TransformContext, plan: GridPlan, whole: Effects
 /** Names that come to stand in one scope: those of the blocks around the branch, and of the heavy code. */
 function namesApart(context: TransformContext, { shape, slice }: GridPlan): Obligation {
   const line = lineOf(context, shape.branch);
+  if (slice.lost !== null) return refuted('names-resolve', lineOf(context, slice.lost.span), slice.lost.text, slice.lost.remedy);
   const seen = new Map<string, number>();
   const groups = [...slice.statements.map((stmt) => [stmt]), ...shape.tail];
   for (const parameter of context.facts.function.parameters) seen.set(parameter.name, lineOf(context, parameter));
@@ -134,8 +136,10 @@ function namesApart(context: TransformContext, { shape, slice }: GridPlan): Obli
     if (stmt.kind !== 'declare') continue;
     for (const decl of [...stmt.variables, ...stmt.types]) {
       if (slice.carried.some((one) => one.decl === decl)) return unknown('names-resolve', lineOf(context, decl), `${decl.name} is carried, the others of its declaration are computed again`, 'declare each variable by itself');
-      if (seen.has(decl.name)) return refuted('names-resolve', lineOf(context, decl), `${decl.name} is declared in two blocks that would become one`, `rename the inner ${decl.name}`);
-      seen.set(decl.name, lineOf(context, decl));
+    }
+    for (const name of namesDeclared(stmt)) {
+      if (seen.has(name)) return refuted('names-resolve', lineOf(context, stmt), `${name} is declared in two blocks that would become one`, `rename the inner ${name}`);
+      seen.set(name, lineOf(context, stmt));
     }
   }
   return proved('names-resolve', line, 'every name means the same declaration in the kernel over the list');

@@ -8,7 +8,11 @@
  */
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { Effects, FunctionFacts, Variable } from '../../src/analysis/facts.js';
-import { strip, type Decl, type Stmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';
+import type { Span } from '../../src/source/types.js';
+import { strip, type Decl, type DeclareStmt, type Stmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';
+import { constantsAskedFor, isConstantHere, localDeclarations, namesTypesOfValues, wordIn, wordsOf, type LocalDeclaration } from '../lib/local-names.js';
+import { namedIn } from '../lib/moves-along.js';
+import type { TransformContext } from '../lib/types.js';
 import { continuation, type GridShape } from './grid-shape.js';
 
 export interface Slice {
@@ -16,6 +20,8 @@ export interface Slice {
   readonly statements: readonly Stmt[];
   /** Carried variables, in the order of their declarations, with why they are not recomputed. */
   readonly carried: readonly Carried[];
+  /** A name of the heavy part that the kernel over the list would not know; null if there is none. */
+  readonly lost: { readonly span: Span; readonly text: string; readonly remedy: string } | null;
 }
 
 export interface Carried {
@@ -28,52 +34,127 @@ export interface Carried {
 const CHEAP = 40;
 
 /** `unstable` says why a statement may not be repeated later, null if it may. */
-export function sliceFor(facts: FunctionFacts, shape: GridShape, unstable: (stmt: Stmt) => string | null): Slice {
-  const before = shape.before.flat();
-  const declared = new Map<Decl, Stmt>();
-  for (const stmt of before) if (stmt.kind === 'declare') for (const variable of stmt.variables) declared.set(variable, stmt);
-  const last = continuation(shape);
-  const carried = new Map<VariableDecl, Carried>();
-  for (;;) {
-    const round = sliceOnce(facts, before, last, declared, carried, unstable);
-    if (round !== null) return round;
+export function sliceFor(context: TransformContext, shape: GridShape, unstable: (stmt: Stmt) => string | null): Slice {
+  return new Slicer(context, shape, unstable).slice();
+}
+
+class Slicer {
+  private readonly facts: FunctionFacts;
+  private readonly before: readonly Stmt[];
+  private readonly declared = new Map<Decl, Stmt>();
+  /** Types, constants and names from elsewhere, which text names without a reference. */
+  private readonly locals: readonly LocalDeclaration[];
+  private readonly carried = new Map<VariableDecl, Carried>();
+  private lost: Slice['lost'] = null;
+
+  constructor(private readonly context: TransformContext, private readonly shape: GridShape, private readonly unstable: (stmt: Stmt) => string | null) {
+    this.facts = context.facts;
+    this.before = shape.before.flat();
+    for (const stmt of this.before) if (stmt.kind === 'declare') for (const variable of stmt.variables) this.declared.set(variable, stmt);
+    this.locals = localDeclarations(context).filter(({ stmt, plain }) => !plain && this.before.includes(stmt));
+  }
+
+  slice(): Slice {
+    for (;;) {
+      const statements = this.once();
+      if (statements === null) continue;
+      const slice = { statements, carried: [...this.carried.values()].sort((a, b) => a.decl.span.start - b.decl.span.start) };
+      return { ...slice, lost: this.lost ?? this.noConstant(slice.carried) ?? this.outOfSight(statements) };
+    }
+  }
+
+  /** Null if another variable turned out to have to be carried. */
+  private once(): readonly Stmt[] | null {
+    const { facts } = this;
+    const needed = new Set<Decl>();
+    const named = new Set<Stmt>();
+    const isCarried = (decl: Decl): boolean => decl.kind === 'variable' && this.carried.has(decl);
+    const need = (node: Node): void => {
+      for (const decl of [...namesIn(facts, node, this.declared), ...this.inTypes(node)]) if (!isCarried(decl)) needed.add(decl);
+      for (const { stmt } of this.localsIn(node)) named.add(stmt);
+    };
+    for (const node of continuation(this.shape)) need(node);
+    const chosen: Stmt[] = [];
+    /** Set by a statement behind the one that is looked at. */
+    const later = new Set<Decl>();
+    for (const stmt of [...this.before].reverse()) {
+      const local = named.has(stmt) ? this.locals.find((one) => one.stmt === stmt) : undefined;
+      if (local?.tied === null) {
+        chosen.unshift(stmt);
+        need(stmt);
+        continue;
+      }
+      const effects = facts.effects(stmt);
+      const all = setBy(stmt, effects);
+      const set = all.filter((decl) => needed.has(decl));
+      const older = [...effects.uses].find((decl) => isCarried(decl) && later.has(decl)) ?? [...effects.assigns].find(isCarried) ?? null;
+      for (const decl of all) later.add(decl);
+      if (set.length === 0 && local === undefined) continue;
+      const why = obstacle(stmt, effects) ?? this.unstable(stmt) ?? (older === null ? null : `it rests on an older value of ${older.name}`) ?? tooLong(facts, stmt, set);
+      if (why !== null && (set.length > 0 || local !== undefined)) {
+        let grown = false;
+        for (const decl of set) {
+          if (decl.kind !== 'variable' || this.carried.has(decl)) continue;
+          this.carried.set(decl, { decl, line: facts.unit.source.line(stmt.span.start), why });
+          grown = true;
+        }
+        if (grown) return null;
+        if (local !== undefined && declaresMore(local.stmt, set)) this.lost ??= { span: stmt.span, text: `${wordsOfNames(local)} is declared with a variable that cannot be computed again (${why})`, remedy: 'declare it on its own' };
+        // A parameter that is changed by what cannot be repeated: nothing to carry it in. The caller sees it as not declared.
+        continue;
+      }
+      chosen.unshift(stmt);
+      need(stmt);
+    }
+    return chosen;
+  }
+
+  /** Declarations that the text of a node names, as far as they come before it and are still in scope. */
+  private localsIn(node: Node): readonly LocalDeclaration[] {
+    if (this.locals.length === 0) return [];
+    const words = wordsOf(this.context);
+    return this.locals.filter((local) => local.stmt !== node && local.stmt.span.end <= node.span.start && node.span.start < local.scope.end && namedIn(words, local, node.span) !== null);
+  }
+
+  /** Variables that only a type or a capture names: `decltype(v)`. */
+  private inTypes(node: Node): readonly Decl[] {
+    if (!namesTypesOfValues(this.context.unit.source.text, node.span)) return [];
+    const words = wordsOf(this.context);
+    return [...this.declared.keys()].filter((decl) => decl.span.end <= node.span.start && wordIn(words, decl.name, node.span) !== null);
+  }
+
+  /** The length of an array, or the argument of a template, that would be no constant any more. */
+  private noConstant(carried: readonly Carried[]): Slice['lost'] {
+    let lost: Slice['lost'] = null;
+    constantsAskedFor(continuation(this.shape), (ref) => {
+      const one = ref.kind === 'ref' ? carried.find(({ decl }) => decl === ref.decl) : undefined;
+      if (one !== undefined) lost ??= { span: ref.span, text: `${one.decl.name} must be a constant here, and is the value of an item`, remedy: `declare ${one.decl.name} constexpr` };
+    });
+    return lost;
+  }
+
+  /** A declaration of another sort, such as one behind a directive or in a macro, that a name of the heavy part may mean. */
+  private outOfSight(statements: readonly Stmt[]): Slice['lost'] {
+    const words = wordsOf(this.context);
+    const texts = [...continuation(this.shape), ...statements];
+    for (const local of localDeclarations(this.context)) {
+      const own = texts.some(({ span }) => span.start <= local.stmt.span.start && local.stmt.span.end <= span.end);
+      if (local.plain || own || this.before.includes(local.stmt)) continue;
+      const text = texts.find((node) => local.stmt.span.end <= node.span.start && node.span.start < local.scope.end && namedIn(words, local, node.span) !== null);
+      if (text === undefined) continue;
+      return { span: local.stmt.span, text: `${wordsOfNames(local)} is declared where the kernel over the list does not see it${local.tied === null ? '' : `, and ${local.tied}`}`, remedy: 'declare it on its own in front of the branches' };
+    }
+    return null;
   }
 }
 
-function sliceOnce(
-  facts: FunctionFacts, before: readonly Stmt[], last: readonly Node[], declared: ReadonlyMap<Decl, Stmt>, carried: Map<VariableDecl, Carried>, unstable: (stmt: Stmt) => string | null,
-): Slice | null {
-  const needed = new Set<Decl>();
-  const need = (node: Node): void => { for (const decl of namesIn(facts, node, declared)) if (!isCarried(decl)) needed.add(decl); };
-  const isCarried = (decl: Decl): boolean => decl.kind === 'variable' && carried.has(decl);
-  for (const node of last) need(node);
-  const chosen: Stmt[] = [];
-  /** Set by a statement behind the one that is looked at. */
-  const later = new Set<Decl>();
-  for (const stmt of [...before].reverse()) {
-    const effects = facts.effects(stmt);
-    const all = setBy(stmt, effects);
-    const set = all.filter((decl) => needed.has(decl));
-    const older = [...effects.uses].find((decl) => isCarried(decl) && later.has(decl)) ?? [...effects.assigns].find(isCarried) ?? null;
-    for (const decl of all) later.add(decl);
-    const types = stmt.kind === 'declare' ? stmt.types.filter((type) => needed.has(type)) : [];
-    if (set.length === 0 && types.length === 0) continue;
-    const why = set.length === 0 ? null : obstacle(stmt, effects) ?? unstable(stmt) ?? (older === null ? null : `it rests on an older value of ${older.name}`) ?? tooLong(facts, stmt, set);
-    if (why !== null) {
-      let grown = false;
-      for (const decl of set) {
-        if (decl.kind !== 'variable' || carried.has(decl)) continue;
-        carried.set(decl, { decl, line: facts.unit.source.line(stmt.span.start), why });
-        grown = true;
-      }
-      if (grown) return null;
-      // A parameter that is changed by what cannot be repeated: nothing to carry it in. The caller sees it as not declared.
-      continue;
-    }
-    chosen.unshift(stmt);
-    need(stmt);
-  }
-  return { statements: chosen, carried: [...carried.values()].sort((a, b) => a.decl.span.start - b.decl.span.start) };
+/** Besides the variables that are carried. */
+function declaresMore(stmt: DeclareStmt, carried: readonly Decl[]): boolean {
+  return stmt.types.length > 0 || stmt.brings !== undefined || stmt.variables.some((variable) => isConstantHere(variable) || !carried.includes(variable));
+}
+
+function wordsOfNames({ names }: LocalDeclaration): string {
+  return names === 'any' ? 'what a using-directive names' : names.join(', ');
 }
 
 /** A declaration of several variables cannot be repeated for some of them only where one of the others is carried: it would be declared twice. */
@@ -107,10 +188,7 @@ function tooLong(facts: FunctionFacts, stmt: Stmt, set: readonly Variable[]): st
   return 'computing it again costs more than carrying it';
 }
 
-/**
- * Declarations of the blocks around the branch, and parameters, that a node names. Names in array lengths, template arguments and `sizeof` are no
- * parts of the tree: constants are taken by their spelling, which at worst repeats one too many.
- */
+/** Variables of the blocks around the branch, and parameters, that a node refers to, and constants that it spells. */
 function namesIn(facts: FunctionFacts, node: Node, declared: ReadonlyMap<Decl, Stmt>): ReadonlySet<Decl> {
   const found = new Set<Decl>();
   const visit = (root: Node): void => walk(root, (inner) => {
@@ -121,7 +199,7 @@ function namesIn(facts: FunctionFacts, node: Node, declared: ReadonlyMap<Decl, S
   visit(node);
   const text = facts.unit.source.text.slice(node.span.start, node.span.end);
   for (const [decl, stmt] of declared) {
-    if (found.has(decl) || decl.kind !== 'variable' || !(decl.constexpr || decl.type.const === true)) continue;
+    if (found.has(decl) || decl.kind !== 'variable' || decl.type.const !== true || isConstantHere(decl)) continue;
     if (stmt.span.start < node.span.start && new RegExp(`\\b${decl.name}\\b`).test(text)) found.add(decl);
   }
   return found;

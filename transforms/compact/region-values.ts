@@ -18,6 +18,7 @@ import { structureOf } from '../../src/analysis/structure.js';
 import type { Span } from '../../src/source/types.js';
 import { strip, type CoordinateExpr, type Decl, type DeclareStmt, type Expr, type RefExpr, type Stmt } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
+import { constantsAskedFor, isConstantHere, localDeclarations, namesTypesOfValues, wordIn, wordsOf } from '../lib/local-names.js';
 import { excerpt, lineOf } from '../lib/obligation.js';
 import type { TransformContext } from '../lib/types.js';
 import { isInside, walkAll, type Region } from './region.js';
@@ -93,17 +94,19 @@ class Finder {
       if (node.kind === 'this') this.trouble('thread-free', node, 'the heavy part uses the object that the function is called on', null);
       if (node.kind !== 'ref') return;
       if (node.decl !== null && this.outOfSight(node.decl)) {
-        this.trouble('names-resolve', node, `${node.name} is declared where the items cannot see it`, `declare ${node.name} in front of the branches around`);
+        this.trouble('names-resolve', node, `${node.name} is declared where the items cannot see it`, `declare ${node.name} in front of the branches around it`);
       }
-      if (node.decl === null || this.own.has(node.decl) || !isPrivate(node.decl)) return;
+      if (node.decl === null || this.own.has(node.decl) || !ofThread(node.decl)) return;
       const list = uses.get(node.decl);
       if (list === undefined) uses.set(node.decl, [node]);
       else list.push(node);
     });
     this.hiddenCoordinates(coordinates);
     this.hiddenUses(uses);
+    this.hiddenNames(uses);
     this.used = [...uses.keys()];
     const travels = this.decide(uses);
+    this.constants(travels);
     return { travels, coordinates, troubles: this.troubles };
   }
 
@@ -116,7 +119,7 @@ class Finder {
     for (const stmt of this.heavy) {
       const effects = this.context.facts.effects(stmt);
       for (const decl of [...effects.uses, ...effects.assigns]) {
-        if (named.has(decl) || this.own.has(decl) || !isPrivate(decl) || isInside(decl, this.heavy)) continue;
+        if (named.has(decl) || this.own.has(decl) || !ofThread(decl) || isInside(decl, this.heavy)) continue;
         this.trouble('thread-free', stmt, `${decl.name} of the thread that owns the item is reached through its address`, `copy ${decl.name} into a variable of its own inside the branch`);
         return;
       }
@@ -136,10 +139,37 @@ class Finder {
     }
   }
 
-  /** Shared arrays, types and static variables declared inside the gated text: the items stand outside of it. */
+  /** Variables of the owner that only a type or a capture names: nothing says what they are where the items run. */
+  private hiddenNames(named: ReadonlyMap<Variable, readonly RefExpr[]>): void {
+    const { text } = this.context.unit.source;
+    for (const stmt of this.heavy) {
+      if (!namesTypesOfValues(text, stmt.span)) continue;
+      const words = wordsOf(this.context);
+      for (const { stmt: other, scope } of localDeclarations(this.context)) {
+        if (other.span.end > stmt.span.start || scope.end <= stmt.span.start || !within(other.span, this.gated)) continue;
+        const lost = other.variables.find((variable) => ofThread(variable) && !named.has(variable) && wordIn(words, variable.name, stmt.span) !== null);
+        if (lost === undefined) continue;
+        this.trouble('names-resolve', stmt, `${lost.name} is named here, but its value is not used: it is not declared where the items run`, `name the type itself in place of ${lost.name}, or declare ${lost.name} in front of the branches around it`);
+        return;
+      }
+    }
+  }
+
+  /** The length of an array, or the argument of a template, that would be no constant any more. */
+  private constants(travels: readonly Travel[]): void {
+    if (travels.length === 0) return;
+    constantsAskedFor(this.heavy, (ref) => {
+      const travel = ref.kind === 'ref' ? travels.find(({ decl }) => decl === ref.decl) : undefined;
+      if (travel === undefined) return;
+      this.trouble('names-resolve', ref, `${travel.decl.name} must be a constant here, and is the value of an item`, `declare ${travel.decl.name} constexpr`);
+    });
+  }
+
+  /** Shared arrays and static variables declared inside the gated text: the items stand outside of it. Types and constants move (moves-along.ts). */
   private outOfSight(decl: Decl): boolean {
-    if (this.own.has(decl) || isPrivate(decl) || decl.file !== this.context.unit.source.realPath) return false;
-    return decl.span.start >= this.gated.start && decl.span.end <= this.gated.end;
+    const { file, span } = decl;
+    if (this.own.has(decl) || decl.kind !== 'variable' || isConstantHere(decl) || isPrivate(decl) || file !== this.context.unit.source.realPath) return false;
+    return within(span, this.gated);
   }
 
   private decide(uses: ReadonlyMap<Variable, readonly RefExpr[]>): readonly Travel[] {
@@ -250,7 +280,7 @@ class Finder {
     let forAll = true;
     walk(value, (node) => {
       if (isTied(node)) stable = false;
-      else if (node.kind === 'ref' && node.decl !== null && isPrivate(node.decl)) {
+      else if (node.kind === 'ref' && node.decl !== null && ofThread(node.decl)) {
         stable &&= node.decl !== decl && this.meansTheSame(node.name, node.decl) && this.staysSince(node.decl, given.stmt) && this.isThere(node, node.decl, known, staged, depth);
         forAll &&= this.everyThreadHas(node.decl, [node]) || (!known.has(node.decl) && staged.get(node.decl)?.how !== 'carry');
       } else if (node.kind === 'ref' && node.decl !== null) {
@@ -374,6 +404,11 @@ function within(inner: Span, outer: Span): boolean {
 export function isPrivate(decl: Decl): decl is Variable {
   if (decl.kind === 'parameter') return true;
   return decl.kind === 'variable' && decl.space === 'local' && decl.storage === 'automatic' && !decl.constexpr;
+}
+
+/** Private, and no constant: what an item has to bring along. */
+function ofThread(decl: Decl): decl is Variable {
+  return isPrivate(decl) && !(decl.kind === 'variable' && isConstantHere(decl));
 }
 
 function uninitialised(decl: Variable): boolean {

@@ -8,6 +8,7 @@ import { templateOperands } from '../../src/analysis/template-types.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { closuresIn, doubledByInstance } from './closure-instances.js';
+import { isConstantHere } from './local-names.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
 import type { Edit, Obligation, TransformContext } from './types.js';
 
@@ -188,7 +189,7 @@ export function copyHazards(roots: readonly Node[]): readonly CopyHazard[] {
         for (const variable of node.variables) {
           if (variable.space === 'shared') {
             hazards.push({ node, text: `a copy of __shared__ ${variable.name} would be a second array`, movable: variable.init === null ? variable : null });
-          } else if (variable.storage === 'static') {
+          } else if (variable.storage === 'static' && !isConstantHere(variable)) {
             hazards.push({ node, text: `a copy of static ${variable.name} would be a second variable`, movable: null });
           }
         }
