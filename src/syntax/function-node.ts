@@ -29,6 +29,7 @@ export class FunctionNode implements FunctionDecl {
   readonly inactive: FunctionDecl['inactive'];
   defaulted?: true;
   virtual?: true;
+  constant?: true;
   private pending: (() => void) | null = null;
   private ownBody: CompoundStmt | null = null;
   private ownInitialisers: readonly MemberInitialiser[] | undefined = undefined;

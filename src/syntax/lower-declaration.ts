@@ -102,6 +102,7 @@ function declareVariable(
     initStyle: 'none',
     opaqueInit: false,
   };
+  if (words.has('mutable')) decl.mutable = true;
   ctx.declare(decl);
   init(decl);
   // What the parser's recovery left beside it may be a part of its type or of its value.

@@ -13,7 +13,7 @@ import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from 
 import { lowerLambda } from './lower-lambda.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
 import type { Expr, TemplateArgument, Type } from './tree.js';
-import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
+import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, dependentType, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
 
 /** An expression by itself: condition, initialiser, statement. */
 export function lowerExpression(ctx: Lowering, node: Cst): Expr {
@@ -223,7 +223,8 @@ function commonType(yes: Expr, no: Expr): Type {
   if (isArithmetic(yes.type) && isArithmetic(no.type)) return arithmeticType(yes.type, no.type);
   const a = decay(yes.type);
   const b = decay(no.type);
-  if (a.kind === 'dependent' || b.kind === 'dependent') return a.kind === 'dependent' ? a : b;
+  // What two types have in common only an instance tells.
+  if (a.kind === 'dependent' || b.kind === 'dependent') return dependentType(null, '');
   if (a.kind === 'pointer') return b.kind === 'pointer' && a.to.kind === 'void' ? b : a;
   if (b.kind === 'pointer') return b;
   return sameType(a, b) ? a : UNKNOWN;

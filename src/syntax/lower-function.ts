@@ -106,6 +106,7 @@ export function declareFunction(
   ctx.unit.functions.push(decl);
   if (childOfType(node, 'default_method_clause') !== null) decl.defaulted = true;
   if (words.has('virtual') || (functionNode !== null && childOfType(functionNode, 'virtual_specifier') !== null)) decl.virtual = true;
+  if (isConstMethod(ctx, functionNode ?? nameNode)) decl.constant = true;
   if (body === null) {
     if (node.error && decl.qualifiers.global) {
       // What follows the head did not parse as a body: the kernel is known by its name only.
@@ -149,6 +150,12 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
 }
 
 /** What `operator T*()` converts to; null if the node is no conversion function. */
+/** `const` behind the parameters; those of a conversion function stand below its name. */
+function isConstMethod(ctx: Lowering, node: Cst | null): boolean {
+  const list = node?.type === 'operator_cast' ? fieldChild(node, 'declarator') : node;
+  return list?.children.some((child) => child.type === 'type_qualifier' && ctx.slice(child) === 'const') ?? false;
+}
+
 function conversionType(ctx: Lowering, node: Cst): Type | null {
   const cast = childOfType(node, 'operator_cast');
   if (cast === null) return null;

@@ -38,7 +38,7 @@ export function admitsArity(decl: FunctionDecl, count: number): boolean {
 /** Same parameters, as a declaration and its definition have them. */
 export function sameSignature(a: FunctionDecl, b: FunctionDecl): boolean {
   if (a === b) return true;
-  if (a.name !== b.name || a.parameters.length !== b.parameters.length || (a.template === null) !== (b.template === null)) return false;
+  if (a.name !== b.name || a.parameters.length !== b.parameters.length || (a.template === null) !== (b.template === null) || a.constant !== b.constant) return false;
   return a.parameters.every((p, i) => printType(unqualified(p.type)) === printType(unqualified(b.parameters[i]?.type ?? UNKNOWN)));
 }
 

@@ -72,6 +72,8 @@ export interface VariableDecl extends DeclBase {
   readonly initStyle: 'none' | 'equals' | 'paren' | 'brace';
   /** Structured bindings and range-for variables whose value is not an ordinary initialiser. */
   readonly opaqueInit: boolean;
+  /** A `mutable` field: it is not const in a const object. */
+  readonly mutable?: true;
 }
 
 export interface ParameterDecl extends DeclBase {
@@ -124,6 +126,8 @@ export interface FunctionDecl extends DeclBase {
   readonly defaulted?: true;
   /** `virtual`, `override` or `final`: which function a call through a pointer or reference runs is known at run time only. */
   readonly virtual?: true;
+  /** A `const` method: which of two overloads an object means may hang on it. */
+  readonly constant?: true;
   /** A constructor's `: member(arguments), base{arguments}`, in source order; absent without one. */
   readonly initialisers?: readonly MemberInitialiser[] | undefined;
   /** Span of the text before the body: qualifiers, template head, return type, name, parameters. */

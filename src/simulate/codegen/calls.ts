@@ -1,9 +1,9 @@
 /** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
 import { builtin } from '../../cuda/builtins.js';
-import { isDispatched, isLeftOut } from '../../syntax/lower-overload.js';
+import { isDispatched, isLeftOut, sameSignature } from '../../syntax/lower-overload.js';
 import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
 import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
-import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type SimType } from '../types.js';
+import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type Scalar, type SimType } from '../types.js';
 import type { ConstantValue } from '../constants.js';
 import { builtinCall } from './builtin-calls.js';
 import type { FunctionContext, Slot } from './context.js';
@@ -16,6 +16,7 @@ import { inlineLambda, lambdaSlot } from './lambdas.js';
 import { convert, type Val } from './operators.js';
 import { numericLimit } from './numeric-limits.js';
 import { beginsWith, boundAddress, isPlace, load, placeOf } from './places.js';
+import { isConst, meant, pointsToConst } from './twins.js';
 
 /** With `wantPlace` a result of reference type is returned as such. */
 export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'call' }>, _wantPlace: boolean): Val {
@@ -89,16 +90,16 @@ function callMethod(ctx: FunctionContext, callee: Extract<Callee, { kind: 'metho
   if (candidates.length === 0) candidates = record.layout.decl.methods.filter((m) => m.name === callee.name);
   if (isDispatched(candidates, callee.object, callee.arrow)) return ctx.unsupported(`call of the virtual function ${callee.name}`, e.span);
   if (candidates.length === 0) return ctx.unsupported(`unknown method ${callee.name}`, e.span);
-  return callMethodOn(ctx, address, record, candidates, e.arguments, e.templateArguments, e);
+  return callMethodOn(ctx, address, record, candidates, e.arguments, e.templateArguments, e, callee.arrow ? pointsToConst(ctx, callee.object) : isConst(ctx, callee.object));
 }
 
 /** Calls a method (or constructor) on the object at `address`. */
 export function callMethodOn(
-  ctx: FunctionContext, address: string, record: RecordType, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, at: Expr,
+  ctx: FunctionContext, address: string, record: RecordType, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, at: Expr, constant: boolean | null = false,
 ): Val {
   const self = ctx.array(pointerTo(record));
   ctx.lane(`${self}[l]=${address};`);
-  return callFunction(ctx, candidates, args, explicit, { array: self, t: record }, at);
+  return callFunction(ctx, candidates, args, explicit, { array: self, t: record }, at, null, constant);
 }
 
 function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: 'call' }>): Val {
@@ -119,7 +120,7 @@ function callValue(ctx: FunctionContext, value: Expr, e: Extract<Expr, { kind: '
     const place = placeOf(ctx, x);
     if (place.kind === 'memory' && place.t.k === 'record') {
       const methods = place.t.layout.decl.methods.filter((m) => m.name === 'operator()' || m.name === 'operator ()');
-      if (methods.length > 0) return callMethodOn(ctx, place.address, place.t, methods, e.arguments, e.templateArguments, e);
+      if (methods.length > 0) return callMethodOn(ctx, place.address, place.t, methods, e.arguments, e.templateArguments, e, isConst(ctx, x));
     }
   }
   return ctx.unsupported('call through a value', e.span);
@@ -133,12 +134,13 @@ function isFunction(of: object): of is FunctionDecl {
 
 interface Match { readonly decl: FunctionDecl; readonly env: Env; readonly score: number }
 
-/** How well an argument suits a parameter: 3 the same type, 2 a promotion or qualification, 1 a conversion, 0 not at all. */
+/** How well an argument suits a parameter: 3 the same type, 2.5 a promotion, 2 a conversion in one family, 1 a conversion, 0 not at all. */
 function suits(parameter: SimType, argument: SimType): number {
   const p = parameter.k === 'reference' ? parameter.to : parameter;
   const a = argument.k === 'reference' ? argument.to : argument;
   if (sameType(p, a)) return 3;
   if (p.k === 'scalar' && a.k === 'scalar') {
+    if (promoted(a.s) === p.s) return 2.5;
     const family = (s: string): string => (s.startsWith('f') || s.startsWith('b') && s !== 'bool' ? 'f' : 'i');
     return family(p.s) === family(a.s) ? 2 : 1;
   }
@@ -158,6 +160,15 @@ function suits(parameter: SimType, argument: SimType): number {
   }
   if (p.k === 'group') return a.k === 'group' ? 2 : 0;
   return 0;
+}
+
+/** What a narrow integer or a float is promoted to, which comes before every conversion. */
+function promoted(s: Scalar): Scalar | null {
+  switch (s) {
+    case 'bool': case 'i8': case 'u8': case 'i16': case 'u16': return 'i32';
+    case 'f32': return 'f64';
+    default: return null;
+  }
 }
 
 /** Binds template parameters by the type of an argument. False if the shapes do not match. */
@@ -271,13 +282,15 @@ function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[
   return { decl, env, score };
 }
 
-function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null, at: Expr): Match {
+function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, owner: RecordType | null, at: Expr, object: boolean | null | undefined): Match {
   const types = args.map((a) => argumentType(ctx, a));
   let best: Match | null = null;
   let rival: FunctionDecl | null = null;
+  const matches: Match[] = [];
   for (const decl of candidates) {
     const m = match(ctx, decl, types, explicit, owner);
     if (m === null) continue;
+    matches.push(m);
     if (best !== null && m.score === best.score && best.decl.body !== null && decl.body !== null && decl !== best.decl && (decl.template !== null || best.decl.template !== null)) rival = decl;
     else if (best === null || m.score > best.score) rival = null;
     if (best === null || m.score > best.score || (m.score === best.score && best.decl.body === null && decl.body !== null)) best = m;
@@ -286,12 +299,38 @@ function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args:
   if (best === null) return ctx.unsupported(`no overload of ${name} fits`, at.span);
   // What tells them apart (`enable_if`, a constraint) is not read.
   if (rival !== null) return ctx.unsupported(`call of ${name}: several templates fit`, at.span);
+  best = twin(ctx, best, matches, args, object) ?? ctx.unsupported(`call of ${name}: overloads that const or a kind of reference tells apart`, at.span);
   if (best.decl.body === null) {
     const definition = ctx.compiler.definitionOf(best.decl);
     if (definition === null) return ctx.unsupported(`${name} has no body here`, at.span);
     return match(ctx, definition, types, explicit, owner) ?? { ...best, decl: definition };
   }
   return best;
+}
+
+/** Of the best match and those that differ from it in `const` and references alone, the one that is meant. */
+function twin(ctx: FunctionContext, best: Match, matches: readonly Match[], args: readonly Expr[], object: boolean | null | undefined): Match | null {
+  const twins = matches.filter((m) => m === best || (m.score === best.score && areTwins(m, best)));
+  if (twins.length === 1) return best;
+  const decl = meant(ctx, twins.map((m) => m.decl), args, object);
+  return twins.find((m) => m.decl === decl) ?? null;
+}
+
+function areTwins(a: Match, b: Match): boolean {
+  if (sameSignature(a.decl, b.decl) || a.decl.parameters.length !== b.decl.parameters.length) return false;
+  try {
+    return a.decl.parameters.every((p, i) => {
+      const other = b.decl.parameters[i];
+      return other !== undefined && sameType(bare(resolve(p.type, a.env)), bare(resolve(other.type, b.env)));
+    });
+  } catch (error) {
+    if (error instanceof Unsupported) return false;
+    throw error;
+  }
+}
+
+function bare(t: SimType): SimType {
+  return t.k === 'reference' ? t.to : t;
 }
 
 function argumentType(ctx: FunctionContext, e: Expr): SimType {
@@ -325,10 +364,10 @@ function callableSlot(ctx: FunctionContext, e: Expr): Slot | null {
 
 export function callFunction(
   ctx: FunctionContext, candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null,
-  self: { readonly array: string; readonly t: SimType } | null, at: Expr, scope: RecordType | null = null,
+  self: { readonly array: string; readonly t: SimType } | null, at: Expr, scope: RecordType | null = null, constant?: boolean | null,
 ): Val {
   const owner = self !== null && self.t.k === 'record' ? self.t : scope;
-  const { decl, env } = choose(ctx, candidates, args, explicit, owner, at);
+  const { decl, env } = choose(ctx, candidates, args, explicit, owner, at, constant);
   if (decl.qualifiers.global) return ctx.unsupported(`kernel ${decl.name} called as a function`, at.span);
   if (decl.parameters.some((p) => p.pack)) return ctx.unsupported('a parameter pack', at.span);
   // A static method has no object.
@@ -393,6 +432,7 @@ export function coerced(ctx: FunctionContext, v: Val, to: SimType, at: Expr): Va
   if (v.t.k !== 'record' || (to.k !== 'scalar' && to.k !== 'pointer')) return v;
   const env = environmentOf(v.t.layout);
   let best: FunctionDecl | null = null;
+  let ties: FunctionDecl[] = [];
   let score = 0;
   for (const m of v.t.layout.decl.methods) {
     if (!m.name.startsWith('operator ') || m.parameters.length > 0 || m.body === null || m.template !== null) continue;
@@ -403,9 +443,10 @@ export function coerced(ctx: FunctionContext, v: Val, to: SimType, at: Expr): Va
       if (!(error instanceof Unsupported)) throw error;
       continue;
     }
-    if (s > score) { best = m; score = s; }
+    if (s > score) { best = m; score = s; ties = [m]; } else if (s === score) ties.push(m);
   }
   if (best === null) return v;
+  if (ties.length > 1) best = meant(ctx, ties, [], isConst(ctx, at)) ?? ctx.unsupported('conversion functions that const tells apart', at.span);
   // A call ends the lane loop, which the operands of ?: and && share.
   if (ctx.nested > 0) return ctx.unsupported('a conversion function inside an expression that lanes evaluate in part', at.span);
   const value = callMethodOn(ctx, v.js, v.t, [best], [], null, at);

@@ -4,6 +4,7 @@
  */
 import type { FileSpan, Span } from '../../source/types.js';
 import type { Decl, Expr, FunctionDecl, ParameterDecl, Program, Stmt, VariableDecl } from '../../syntax/tree.js';
+import { sameSignature } from '../../syntax/lower-overload.js';
 import { strip } from '../../syntax/tree.js';
 import { resolve, type Env } from '../resolve.js';
 import { alignOf, callableNumber, sizeOf, typeKey, Unsupported, VOID, type SimType } from '../types.js';
@@ -139,7 +140,7 @@ export class Compiler {
     this.#stack.push({ instance, ctx });
     try {
       const names: string[] = [];
-      if (self !== null) { names.push('self'); ctx.self = { array: 'self', t: self }; }
+      if (self !== null) { names.push('self'); ctx.self = { array: 'self', t: self }; ctx.constantObject = decl.constant === true; }
       for (const [i, p] of decl.parameters.entries()) {
         const t = instance.parameters[i];
         if (t === undefined) continue;
@@ -188,7 +189,7 @@ export class Compiler {
     ctx: FunctionContext, body: { readonly body: readonly Stmt[] }, bindings: readonly { readonly parameter: Decl; readonly slot: Slot }[], returns: SimType, env: Env,
     self: { readonly array: string; readonly t: SimType } | null, file: string, addressed: ReadonlySet<Decl>,
   ): Val {
-    const saved = { returns: ctx.returns, jumps: ctx.jumps, env: ctx.env, self: ctx.self, file: ctx.file };
+    const saved = { returns: ctx.returns, jumps: ctx.jumps, env: ctx.env, self: ctx.self, constantObject: ctx.constantObject, file: ctx.file };
     for (const b of bindings) ctx.slots.set(b.parameter, b.slot);
     for (const d of addressed) ctx.addressed.add(d);
     const mask = ctx.fresh('m');
@@ -207,6 +208,7 @@ export class Compiler {
     ctx.returns = { mask: ret, t: returns, array, address, kernel: false };
     ctx.jumps = { breakMask: null, continueMask: null };
     ctx.env = env;
+    ctx.constantObject = self === ctx.self ? ctx.constantObject : null;
     ctx.self = self;
     ctx.file = file;
     try {
@@ -219,12 +221,17 @@ export class Compiler {
 
   /** The definition of a function that is only declared where it is called. */
   definitionOf(decl: FunctionDecl): FunctionDecl | null {
+    const found: FunctionDecl[] = [];
     for (const unit of this.program.units.values()) {
       for (const f of unit.functions) {
-        if (f.name === decl.name && f.body !== null && f.parameters.length === decl.parameters.length && (f.owner?.name ?? null) === (decl.owner?.name ?? null)) return f;
+        if (f.name === decl.name && f.body !== null && f.parameters.length === decl.parameters.length && f.constant === decl.constant && (f.owner?.name ?? null) === (decl.owner?.name ?? null)) found.push(f);
       }
     }
-    return null;
+    const exact = found.filter((f) => sameSignature(f, decl));
+    const all = exact.length > 0 ? exact : found;
+    // Files may each have one of their own.
+    const here = all.length > 1 ? all.filter((f) => f.file === decl.file) : all;
+    return here.length === 1 ? here[0] ?? null : null;
   }
 
   addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {

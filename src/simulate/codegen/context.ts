@@ -52,6 +52,10 @@ export class FunctionContext {
   returns: ReturnTarget;
   /** `this`: the array of addresses and the record. */
   self: { readonly array: string; readonly t: SimType } | null = null;
+  /** Is the object of the method const? Null if it is not known. */
+  constantObject: boolean | null = null;
+  /** The lambda whose body is being compiled in place. */
+  lambda: LambdaExpr | null = null;
   site = 0;
 
   constructor(

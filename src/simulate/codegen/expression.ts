@@ -4,14 +4,15 @@ import { strip, unreachable, type AssignExpr, type BinaryOperator, type Expr, ty
 import { vectorRecord } from '../../syntax/vector-types.js';
 import { evaluate } from '../constants.js';
 import { environmentOf, layoutOf, resolve } from '../resolve.js';
-import { alignOf, BOOL, F32, F64, I32, I64, I8, isFloating, pointerTo, sizeOf, U32, U64, Unsupported, VOID, type Scalar, type ScalarType, type SimType } from '../types.js';
+import { alignOf, BOOL, F32, F64, I32, I64, I8, isFloating, pointerTo, sameType, sizeOf, U32, U64, Unsupported, VOID, type Scalar, type ScalarType, type SimType } from '../types.js';
 import { walkExpr } from '../walk.js';
 import { callExpression, coerced } from './calls.js';
 import { constructExpression, initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { wellKnownConstant } from './well-known.js';
 import { binaryScalar, commonScalar, complement, convert, convertScalar, literalText, negate, promoted, shift, truth, type Val } from './operators.js';
-import { addressOf, load, offsetText, placeOf, seesOperand, slotPlace, store, targetOf, type Place } from './places.js';
+import { copyConstructorOf } from './lifetime.js';
+import { addressOf, isPlace, load, offsetText, placeOf, seesOperand, slotPlace, store, targetOf, type Place } from './places.js';
 
 const warpCache = new WeakMap<Expr, boolean>();
 
@@ -387,6 +388,13 @@ function joined(ctx: FunctionContext, a: Val, b: Val, e: Expr): SimType {
   if (x.k === 'scalar' && y.k === 'scalar') return x.s === y.s ? x : { k: 'scalar', s: commonScalar(x.s, y.s) };
   if (x.k === 'pointer') return x;
   if (y.k === 'pointer') return y;
+  if (x.k === 'record') {
+    if (y.k !== 'record' || !sameType(x, y)) return ctx.unsupported('?: on objects of two types', e.span);
+    // An object beside a temporary is copied; two objects are not, and a temporary becomes the result itself.
+    const chosen = strip(e);
+    if (chosen.kind === 'conditional' && isPlace(chosen.then) !== isPlace(chosen.else) && copyConstructorOf(x) !== null) return ctx.unsupported(`the copy constructor of ${x.layout.name}`, e.span);
+    return x;
+  }
   if (x.k === y.k) return x;
   return ctx.unsupported(`?: on a ${x.k} and a ${y.k}`, e.span);
 }

@@ -62,10 +62,13 @@ export function inlineLambda(ctx: FunctionContext, slot: Extract<Slot, { kind: '
   const outer = new Map<Decl, Slot | undefined>();
   for (const [decl, copy] of slot.captured) { outer.set(decl, ctx.slots.get(decl)); ctx.slots.set(decl, copy); }
   ctx.compiler.inlining.add(lambda);
+  const around = ctx.lambda;
+  ctx.lambda = lambda;
   try {
     return ctx.compiler.inlineBody(ctx, lambda.body, bindings, returns, ctx.env, ctx.self, ctx.file, ctx.addressed);
   } finally {
     ctx.compiler.inlining.delete(lambda);
+    ctx.lambda = around;
     for (const [decl, before] of outer) if (before !== undefined) ctx.slots.set(decl, before);
   }
 }
