@@ -12,6 +12,7 @@
 import type { VariableDecl } from '../../syntax/tree.js';
 import type { Partition } from '../../analysis/arrival.js';
 import type { BlockShape } from '../../analysis/facts.js';
+import { readTooEarly } from './counted-reads.js';
 import { edgeOf } from './guards.js';
 import { anyShape, comersOf, conditionBetween, elementsOfAccess, isOnData } from './meetings.js';
 import { isHip } from './platform.js';
@@ -21,6 +22,7 @@ import { intervalsOf } from './trace.js';
 
 export function sharedCounters(scene: Scene, byBase: ReadonlyMap<VariableDecl, readonly Access[]>, isClear: (base: VariableDecl) => boolean, report: Report): void {
   const zeroed = new Set<VariableDecl>();
+  const asked = new Set<VariableDecl>();
   const { facts } = scene.kernel;
   let locks: boolean | null = null;
   for (const [base, accesses] of byBase) {
@@ -37,6 +39,7 @@ export function sharedCounters(scene: Scene, byBase: ReadonlyMap<VariableDecl, r
       });
     }
     if (sets.length > 0 && counts.some((access) => access.mode === 'atomic')) zeroed.add(base);
+    if (read.size > 0 && counts.some((access) => access.mode === 'atomic') && accesses.some((access) => access.mode === 'read' && !access.place.volatile)) asked.add(base);
     const shape = facts.block.value ?? anyShape(facts.block.maxThreads, [base], (length) => facts.constant(length));
     for (const update of counts) {
       if (update.mode === 'atomic') continue;
@@ -45,6 +48,7 @@ export function sharedCounters(scene: Scene, byBase: ReadonlyMap<VariableDecl, r
     }
   }
   if (zeroed.size > 0) zeroedTooLate(scene, zeroed, report);
+  if (asked.size > 0 && scene.complete && !(locks ?? usesLocks(scene))) readTooEarly(scene, asked, facts.block.value ?? anyShape(facts.block.maxThreads, asked, (length) => facts.constant(length)), report);
 }
 
 function nameOf(access: Access): string {
