@@ -4,15 +4,24 @@
  * thread, one after the other, several times. Both by the clock and by processor time, which other work on the machine disturbs less;
  * processor time includes what the engine's helper threads do (compiling, collecting garbage).
  *
- *   node bench/audit-speed.mjs FOLDER [rounds]
+ *   node bench/audit-speed.mjs FOLDER [rounds] [--main-thread]
+ *
+ * Both run on a thread with the young generation that the command gives the thread of a large batch; with `--main-thread` as the engine comes.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { isMainThread, Worker } from 'node:worker_threads';
 import { Project } from '../dist/src/index.js';
+import { YOUNG_GENERATION_MB } from '../dist/src/project/workers.js';
+
+if (isMainThread && !process.argv.includes('--main-thread')) {
+  const worker = new Worker(new URL(import.meta.url), { argv: process.argv.slice(2), resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
+  process.exit(await new Promise((resolve) => worker.once('exit', resolve)));
+}
 
 const folder = path.resolve(process.argv[2] ?? 'fixtures');
-const rounds = Number(process.argv[3] ?? 3);
+const rounds = Number(process.argv.slice(3).find((word) => /^\d+$/.test(word)) ?? 3);
 const require = createRequire(import.meta.url);
 const Parser = require('tree-sitter');
 const parser = new Parser();

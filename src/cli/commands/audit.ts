@@ -1,5 +1,6 @@
 /** `divmod audit`. */
 import { isTooDeep, UsageError } from '../../project/errors.js';
+import { LARGE_BATCH } from '../../project/large-batch.js';
 import type { PlainFile } from '../../project/plain-audit.js';
 import type { AuditRequest, Session } from '../../project/session.js';
 import type { NotSimulated } from '../../project/simulation.js';
@@ -36,8 +37,10 @@ export const auditCommand = command({
 
     const files: PlainFile[] = project.failures.map(({ path, line, message }) => ({ path, status: 'failed', problems: [{ line: line ?? 0, message }], kernels: [] }));
     if (!isSet(argv, 'simulate')) refuseUnused(argv, 'simulate');
-    const jobs = isSet(argv, 'simulate') || opened.stdin ? 1 : settings.jobs ?? 1;
-    files.push(...(jobs > 1 && project.groups.length > 1 ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings, project, console))));
+    const alone = isSet(argv, 'simulate') || opened.stdin;
+    const jobs = alone ? 1 : settings.jobs ?? 1;
+    const threads = !alone && (jobs > 1 ? project.groups.length > 1 : project.groups.length >= LARGE_BATCH);
+    files.push(...(threads ? await auditInParallel(project, settings, jobs) : await auditHere(project, await auditRequest(argv, settings, project, console))));
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
     const answered = new Set(files.map((file) => file.path));
     for (const { path } of project.files) {
