@@ -34,6 +34,21 @@ describe('shape of blocks', () => {
     expect(fact.origin).toBe('launch');
   });
 
+  test.each([
+    ['past the last assignment', 'int t = 64; if (n == 3) goto L; t = 48; L: k<<<1, t>>>(x, n);', [48, 64]],
+    ['from inside of a loop', 'int t = 64; for (int i = 0; i < n; i++) { if (i == 3) goto L; } t = 48; L: k<<<1, t>>>(x, n);', [48, 64]],
+    ['to a label in a block', 'int t = 64; if (n == 3) goto L; t = 48; if (n > 5) { L: k<<<1, t>>>(x, n); }', [48, 64]],
+    ['past a side of the block', 'dim3 t(64); if (n == 3) goto L; t.x = 48; L: k<<<1, t>>>(x, n);', [48, 64]],
+    ['past an assignment of the block', 'dim3 t(64); if (n == 3) goto L; t = dim3(48); L: k<<<1, t>>>(x, n);', [48, 64]],
+    ['past the launch, as cleaning up does', 'int t = 64; t = 48; if (n == 3) goto L; k<<<1, t>>>(x, n); L: cudaFree(x);', [48]],
+    ['over another assignment', 'int t = 64; if (n == 3) goto L; n = 4; L: t = 48; k<<<1, t>>>(x, n);', [48]],
+    ['back in front of the assignment', 'int t = 64; L: t = 48; k<<<1, t>>>(x, n); if (n-- > 3) goto L;', [48]],
+    ['back behind the assignment, after another', 'int t = 64; t = 48; L: k<<<1, t>>>(x, n); t = 32; if (n-- > 3) goto L;', [32, 48]],
+  ])('a jump %s', (_name, code, expected) => {
+    const fact = block(`${KERNEL} void f(float *x, int n) { ${code} }`);
+    expect(fact.value === null ? fact.alternatives.map((shape) => shape.x).sort() : [fact.value.x]).toEqual(expected);
+  });
+
   test('two launches of different shapes are alternatives', () => {
     const fact = block(`${KERNEL} void f(float *x) { k<<<1, 128>>>(x, 1); k<<<1, 256>>>(x, 1); }`);
     expect(fact.value).toBeNull();

@@ -157,6 +157,27 @@ describe('one address for two pointers', () => {
     const shifted = `__global__ void k(int* out, int* in, int n) { ${AT} if (i < n) out[i] = in[i + 1]; }`;
     expect(verify(shifted, shifted, { aliasing: 'try' }).notes.join()).toContain('not tried at one address: out and in');
   });
+  const view = 'struct Sub { int *q; }; struct View { int ld; int *p; Sub sub; const int *from; float *f; };';
+  const swapped = (kernel: string): string => kernel.replace(/(\S+) = 1; (\S+) = ([^;]+);/, 'int t = $3; $1 = 1; $2 = t;');
+  test.each([
+    ['View v, int *o', 'v.p[i] = 1; o[i] = o[i] + 1;', 'o=alias(v.p)'], ['int *o, View v', 'o[i] = 1; v.p[i] = v.p[i] + 1;', 'v.p=alias(o)'],
+    ['View v', 'v.p[i] = 1; v.sub.q[i] = v.sub.q[i] + 1;', 'v.sub.q=alias(v.p)'], ['View v, View w', 'v.p[i] = 1; w.p[i] = w.p[i] + 1;', 'w.p=alias(v.p)'],
+    ['View v, int *o', 'o[i] = 1; v.p[i] = v.from[i] + 1;', 'o=alias(v.from)'], ['const int *in, View v', 'v.p[i] = 1; v.sub.q[i] = in[i] + 1;', 'v.p=alias(in)'],
+  ])('members of parameters are pointers too: %s', (parameters, body, replay) => {
+    const kernel = `${view} __global__ void k(${parameters}, int n) { ${AT} if (i < n) { ${body} } }`;
+    const verdict = verify(kernel, swapped(kernel), { aliasing: 'try' });
+    if (verdict.status !== 'different') throw new Error(verdict.status);
+    expect(verdict.counterexample.replay).toContain(`--arg '${replay}'`);
+  });
+  test('pairs with members that say __restrict__, point to const both or to other types are none; those that are left are named', () => {
+    const of = (members: string, body: string): string => `struct View { ${members} }; __global__ void k(View v, const int *in, int n) { ${AT} if (i < n) { ${body} } }`;
+    for (const members of ['int *__restrict__ p;', 'float *p;', 'const int *p;']) {
+      const text = of(members, 'const_cast<char *>((const char *)v.p)[i] = in[i];');
+      expect(verify(text, text, { aliasing: 'try' }).notes).toEqual([]);
+    }
+    const shifted = of('int *p;', 'v.p[i] = in[i + 1];');
+    expect(verify(shifted, shifted, { aliasing: 'try' }).notes.join()).toContain('not tried at one address: v.p and in');
+  });
 });
 
 describe('how a result is said', () => {

@@ -2,7 +2,7 @@
  * Constants of host code, as far as launches need them: integers and `dim3` values of launch configurations.
  *
  * A local variable has the values of everything that is assigned to it in its function, without regard to order, except that a plain
- * assignment standing straight in the block of the declaration, before the use, hides what was assigned before it. That finds `int threads = 256;`,
+ * assignment standing straight in the block of the declaration, before the use, hides what was assigned before it, unless a `goto` leads past it. That finds `int threads = 256;`,
  * `dim3 block; block.x = 32;`, `if (n > 1000) threads = 512;` (two values), and gives up on loops that step a variable.
  *
  * Not handled: parameters of host functions (their callers are not all visible), globals that are not const, and members of objects.
@@ -11,6 +11,7 @@ import type { Expr, FunctionDecl, Stmt, TemplateArgument, VariableDecl } from '.
 import { isStmt, strip } from './children.js';
 import { indexFunction, isAutomatic, type VariableWrite } from './function-index.js';
 import { convertAll, evaluate, int, integerType, singleReturn, union, type Resolver, type Values } from './integer-values.js';
+import { structureOf } from './structure.js';
 
 /** Values of the dimensions of a `dim3`, each null if not known. */
 export interface DimensionValues {
@@ -181,7 +182,23 @@ function writesBefore(decl: VariableDecl, place: HostPlace): readonly VariableWr
 function isStraight(decl: VariableDecl, write: VariableWrite, place: HostPlace): boolean {
   if (place.function === null || place.function.body === null || write.node.span.end > place.offset || !('type' in write.node) || write.node.kind === 'variable') return false;
   const block = blockOf(decl, place.function.body);
-  return block !== null && block.some((statement) => statement.kind === 'expression' && strip(statement.expression) === write.node);
+  if (block === null || jumpsPast(write, place, place.function)) return false;
+  return block.map(behindLabels).some((statement) => statement.kind === 'expression' && strip(statement.expression) === write.node);
+}
+
+function behindLabels(statement: Stmt): Stmt {
+  return statement.kind === 'label' ? behindLabels(statement.body) : statement;
+}
+
+/** Does a `goto` in front of the write lead to a label between it and the place? A label that is not seen may stand there. */
+function jumpsPast(write: VariableWrite, place: HostPlace, fn: FunctionDecl): boolean {
+  const { gotos, labels } = structureOf(fn);
+  const between = (offset: number): boolean => offset >= write.node.span.end && offset <= place.offset;
+  return gotos.some((jump) => {
+    if (jump.span.start >= write.node.span.start) return false;
+    const targets = labels.filter((label) => label.name === jump.label);
+    return targets.length === 0 || targets.some((label) => between(label.span.start));
+  });
 }
 
 const blocks = new WeakMap<VariableDecl, { readonly body: readonly Stmt[] | null }>();

@@ -29,7 +29,7 @@ export function parseArgument(text: string, read: ((path: string) => string) | n
       case 'uniform': return parts.length === 2 && !Number.isNaN(a) && !Number.isNaN(b) ? contents({ kind: 'uniform', low: a, high: b }) : null;
       case 'bernoulli': return parts.length >= 1 && a >= 0 && a <= 1 ? contents({ kind: 'bernoulli', p: a, ...(parts.length === 2 ? { value: b } : {}) }) : null;
       case 'constant': return parts.length === 1 && !Number.isNaN(a) ? contents({ kind: 'constant', value: a }) : null;
-      default: return /^[A-Za-z_]\w*$/.test(parts[0] ?? '') && (parts.length === 1 || Number.isInteger(b)) ? { name, argument: { kind: 'alias', of: parts[0] ?? '', offset: parts.length === 1 ? 0 : b } } : null;
+      default: return /^[A-Za-z_][\w.]*$/.test(parts[0] ?? '') && (parts.length === 1 || Number.isInteger(b)) ? { name, argument: { kind: 'alias', of: parts[0] ?? '', offset: parts.length === 1 ? 0 : b } } : null;
     }
   }
   const list = value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value.startsWith('@') && read !== null ? read(value.slice(1)) : null;

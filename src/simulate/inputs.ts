@@ -1,5 +1,5 @@
 /** Inputs of a launch: values for scalars, lazy buffers for pointers, both from a seed unless an argument says otherwise. */
-import type { FunctionDecl } from '../syntax/tree.js';
+import type { FunctionDecl, Type } from '../syntax/tree.js';
 import type { Arguments } from './arguments.js';
 import { elementValue, filler, hash, hashText, wideValue, type ContentOptions, type Distribution } from './contents.js';
 import type { GlobalObject } from './codegen/compiler.js';
@@ -247,15 +247,22 @@ function sizesIn(type: SimType, name: string): number {
   return type.k === 'scalar' && isSizeName(name) ? 1 : 0;
 }
 
-function fieldLeaves(type: Extract<SimType, { k: 'record' }>, prefix: string, base = 0): { name: string; type: SimType; offset: number }[] {
-  const out: { name: string; type: SimType; offset: number }[] = [];
+/** Members of a record down to numbers and pointers, named as `--arg` names them; `written` as their field is declared. */
+export function fieldLeaves(type: Extract<SimType, { k: 'record' }>, prefix: string, base = 0): { name: string; type: SimType; offset: number; written: Type | null }[] {
+  const out: { name: string; type: SimType; offset: number; written: Type | null }[] = [];
   for (const field of type.layout.fields) {
     const name = `${prefix}.${field.name}`;
     if (field.type.k === 'record') out.push(...fieldLeaves(field.type, name, base + field.offset));
-    else if (field.type.k === 'array') leaves(field.type, base + field.offset).forEach((l, i) => out.push({ name: `${name}.${i}`, type: l.type, offset: l.offset }));
-    else out.push({ name, type: field.type, offset: base + field.offset });
+    else if (field.type.k === 'array') leaves(field.type, base + field.offset).forEach((l, i) => out.push({ name: `${name}.${i}`, type: l.type, offset: l.offset, written: elementOf(field.decl?.type ?? null) }));
+    else out.push({ name, type: field.type, offset: base + field.offset, written: field.decl?.type ?? null });
   }
   return out;
+}
+
+function elementOf(type: Type | null): Type | null {
+  let t = type;
+  while (t?.kind === 'array') t = t.of;
+  return t;
 }
 
 function poke(D: Machine, address: number, type: SimType, value: number | bigint): void {

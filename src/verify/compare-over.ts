@@ -140,7 +140,8 @@ function instead(course: Course, wanted: Setting, settings: readonly Setting[]):
 
 /** Pairs of pointers that hold one address: a launch like any other where the code does not say `__restrict__`. */
 function compareAliased(c: Comparison, course: Course, end: number): Verdict | null {
-  for (const pair of c.apart) course.notes.add(`not tried: ${pair.join(' and ')} at one address, for the edit rests on the assumption that they are apart`);
+  for (const pair of c.apart.slice(0, MOST_PAIRS)) course.notes.add(`not tried: ${pair.join(' and ')} at one address, for the edit rests on the assumption that they are apart`);
+  if (c.apart.length > MOST_PAIRS) course.notes.add(`not tried: ${c.apart.length - MOST_PAIRS} more pairs of pointers at one address, for the same reason`);
   const candidates = course.clean.filter((s) => s.size > 1 && !isEmpty(s)).sort((a, b) => b.size - a.size);
   const skipped: string[] = [];
   for (const [i, alias] of c.aliases.entries()) {

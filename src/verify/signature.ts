@@ -1,4 +1,5 @@
 /** Whether a launch of the first version may be a launch of the second: parameters are matched by position, as a launch gives them. */
+import { fieldLeaves } from '../simulate/inputs.js';
 import { typeKey, type RecordLayout, type SimType } from '../simulate/types.js';
 import { unreachable, type FunctionDecl, type ParameterDecl, type Type } from '../syntax/tree.js';
 
@@ -43,20 +44,29 @@ export function reordered(before: FunctionDecl, after: FunctionDecl): string | n
   return `parameters are matched by position: ${a.join(', ')} became ${b.join(', ')}`;
 }
 
-/** Pairs of pointer parameters that may hold the same address: of one element type, not `__restrict__`, one of them written through. */
-export function aliasPairs(kernel: FunctionDecl, types: readonly SimType[]): (readonly [string, string])[] {
-  const pointers = kernel.parameters.flatMap((p, i) => {
-    const type = types[i];
-    return type?.k === 'pointer' && p.type.kind === 'pointer' && p.type.restrict !== true ? [{ parameter: p, to: typeKey(type.to) }] : [];
-  });
-  const out: (readonly [string, string])[] = [];
-  for (const [i, a] of pointers.entries()) {
-    for (const b of pointers.slice(i + 1)) if (a.to === b.to && (writes(a.parameter) || writes(b.parameter))) out.push([a.parameter.name, b.parameter.name]);
-  }
-  return out;
+/** A pointer that a launch passes: a parameter, or a member of one (`v.p`). */
+interface Passed { readonly name: string; readonly to: string; readonly written: Type; readonly member: boolean }
+
+function pointersOf(parameter: ParameterDecl, type: SimType | undefined): Passed[] {
+  if (type?.k === 'pointer') return [{ name: parameter.name, to: typeKey(type.to), written: parameter.type, member: false }];
+  if (type?.k !== 'record') return [];
+  return fieldLeaves(type, parameter.name).flatMap((leaf) => (leaf.type.k === 'pointer' ? [{ name: leaf.name, to: typeKey(leaf.type.to), written: leaf.written ?? parameter.type, member: true }] : []));
 }
 
-function writes(p: ParameterDecl): boolean {
-  const to: Type | null = p.type.kind === 'pointer' ? p.type.to : null;
-  return to !== null && to.const !== true;
+/**
+ * Pairs of pointers that a launch may give the same address: of one element type, not `__restrict__`, one of them written through. Pairs of parameters
+ * come first, then those with a member of a parameter, then those of two members.
+ */
+export function aliasPairs(kernel: FunctionDecl, types: readonly SimType[]): (readonly [string, string])[] {
+  const pointers = kernel.parameters.flatMap((p, i) => pointersOf(p, types[i])).filter(({ written }) => written.kind !== 'pointer' || written.restrict !== true);
+  const out: { readonly pair: readonly [string, string]; readonly members: number }[] = [];
+  for (const [i, a] of pointers.entries()) {
+    for (const b of pointers.slice(i + 1)) if (a.to === b.to && (writes(a.written) || writes(b.written))) out.push({ pair: [a.name, b.name], members: Number(a.member) + Number(b.member) });
+  }
+  return out.sort((a, b) => a.members - b.members).map(({ pair }) => pair);
+}
+
+/** May it be written through? What a template's own type hides counts. */
+function writes(type: Type): boolean {
+  return type.kind === 'pointer' ? type.to.const !== true : type.kind === 'dependent' || type.kind === 'unknown';
 }
