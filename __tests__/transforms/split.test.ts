@@ -425,3 +425,29 @@ void run(float *x, int n, int mode) { k<<<(n + 255) / 256, 256>>>(x, n, mode); }
     expect(text).not.toMatch(/return;[^}]*x\[i\] \+= n/);
   });
 });
+
+describe('parameters of the two kernels', () => {
+  const heads = (list: string): readonly string[] => {
+    const { text } = applyAll(transform, `__global__ void k(${list})
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (flag)
+        y[i] = x[i] * n;
+    else
+        y[i] = x[i];
+}
+void run(const float *x, float *y, int n, bool flag) { k<<<n, 32>>>(x, y, n, flag); }
+`, { evenIfItLoses: true });
+    return [...text.matchAll(/__global__ void \w+(\([^{]*\))\n\{/g)].map((match) => match[1] ?? '');
+  };
+
+  test.each<[string, string, readonly string[]]>([
+    ['in one line', 'const float *x, float *y, int n, bool flag', ['(const float *x, float *y, int n)', '(const float *x, float *y)']],
+    ['each on its own', '\n    const float *x,\n    float *y,\n    int n,\n    bool flag', ['(\n    const float *x,\n    float *y,\n    int n)', '(\n    const float *x,\n    float *y)']],
+    ['with the parenthesis below', '\n    const float *x,\n    float *y,\n    int n,\n    bool flag\n', ['(\n    const float *x,\n    float *y,\n    int n\n)', '(\n    const float *x,\n    float *y\n)']],
+    ['with comments', '\n    const float *x, // in\n    float *y, // out\n    int n, // size\n    bool flag', ['(\n    const float *x, // in\n    float *y, // out\n    int n // size\n    )', '(\n    const float *x, // in\n    float *y // out\n    )']],
+    ['several below the name', '\n    const float *x, float *y,\n    int n, bool flag', ['(\n    const float *x, float *y, int n)', '(\n    const float *x, float *y)']],
+  ])('stand as they stood: %s', (_name, list, expected) => {
+    expect(heads(list)).toEqual(expected);
+  });
+});

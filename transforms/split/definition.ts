@@ -48,32 +48,30 @@ export function headOf({ facts, unit }: TransformContext, made: NewKernel): stri
   const column = before.length - (before.lastIndexOf('\n') + 1) + 1;
   const wrapped = textOf(source, list).includes('\n');
   const behind = textOf(source, { start: list.end, end: body.span.start });
-  const own = ownLines(source, kernel.parameters);
-  if (own !== null && texts.length > 0) {
-    // A list that begins on a line of its own goes on below its first parameter, and ends as it ended.
-    const first = kernel.parameters[0]?.span.start ?? list.start;
-    const last = kernel.parameters.at(-1)?.span.end ?? list.end;
-    const below = startsLine(source, first);
-    const close = /^\s*\n\s*$/.test(source.text.slice(last, list.end - 1)) ? `\n${indentAt(source, list.end - 1)}` : '';
-    const indent = below ? own : ' '.repeat(column);
+  const first = kernel.parameters[0]?.span.start ?? list.end;
+  const last = kernel.parameters.at(-1)?.span.end ?? list.end;
+  // A list that begins on a line of its own goes on below its first parameter, and ends as it ended.
+  const below = texts.length > 0 && startsLine(source, first);
+  const indent = below ? indentAt(source, first) : ' '.repeat(column);
+  const open = below ? `(\n${indent}` : '(';
+  const close = below && /^\s*\n\s*$/.test(source.text.slice(last, list.end - 1)) ? `\n${indentAt(source, list.end - 1)}` : '';
+  if (standAlone(source, kernel.parameters) && texts.length > 0) {
     const said = made.parameters.map((parameter) => (parameter.kind === 'kept' ? commentBehind(source, kernel.parameters[parameter.index]?.span.end ?? list.end) : ''));
     const lines = texts.map((text, i) => `${text}${i < texts.length - 1 ? ',' : ''}${said[i] ?? ''}`).join(`\n${indent}`);
-    return `${before}(${below ? `\n${indent}` : ''}${lines}${(said.at(-1) ?? '') === '' ? close : `\n${close === '' ? indent : close.slice(1)}`})${behind}`;
+    return `${before}${open}${lines}${(said.at(-1) ?? '') === '' ? close : `\n${close === '' ? indent : close.slice(1)}`})${behind}`;
   }
   const lines: string[] = [];
   for (const text of texts) {
-    const last = lines.at(-1);
-    if (last === undefined || (wrapped && column + last.length + text.length + 2 > 110)) lines.push(text);
-    else lines[lines.length - 1] = `${last}, ${text}`;
+    const line = lines.at(-1);
+    if (line === undefined || (wrapped && indent.length + line.length + text.length + 2 > 110)) lines.push(text);
+    else lines[lines.length - 1] = `${line}, ${text}`;
   }
-  return `${before}(${lines.join(`,\n${' '.repeat(column)}`)})${behind}`;
+  return `${before}${open}${lines.join(`,\n${indent}`)}${close})${behind}`;
 }
 
-/** The indentation of parameters that stand each on a line of its own, the first one maybe behind the parenthesis; null if they do not. */
-function ownLines(source: SourceFile, parameters: readonly ParameterDecl[]): string | null {
-  const [first, second] = parameters;
-  if (first === undefined || second === undefined) return null;
-  return parameters.slice(1).every(({ span }) => startsLine(source, span.start)) ? indentAt(source, second.span.start) : null;
+/** Parameters stand each on a line of its own, the first one maybe behind the parenthesis. */
+function standAlone(source: SourceFile, parameters: readonly ParameterDecl[]): boolean {
+  return parameters.length > 1 && parameters.slice(1).every(({ span }) => startsLine(source, span.start));
 }
 
 /** The comment that the line of a parameter ends with, a blank in front of it. */
