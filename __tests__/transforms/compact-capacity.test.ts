@@ -37,7 +37,7 @@ describe('the length of a queue', () => {
   test.each([
     ['no macro', '', 'k<<<n, 256>>>(x, y, n);', '256'],
     ['a constant of a namespace', 'namespace sizes { constexpr int kThreads = 128; }\nusing namespace sizes;\n', 'k<<<n, kThreads>>>(x, y, n);', '128'],
-    ['a constant that the kernel means otherwise', 'constexpr int v = 128;\n', 'k<<<n, v>>>(x, y, n);', '128'],
+    ['a constant that a macro hides', 'constexpr int kThreads = 128;\n', 'k<<<n, kThreads>>>(x, y, n);\n#define kThreads 3\n', '128'],
     ['a variable', 'int threads = 128;\n', 'k<<<n, threads>>>(x, y, n);', '1024'],
     ['a macro of two builds', '#ifdef SMALL\n#define BLK 64\n#else\n#define BLK 256\n#endif\n', 'k<<<n, BLK>>>(x, y, n);', '1024'],
     ['two names', '#define BLK 256\n#define TPB 128\n', 'k<<<n, BLK>>>(x, y, n); k<<<n, TPB>>>(x, y, n);', '256'],
@@ -46,6 +46,14 @@ describe('the length of a queue', () => {
     ['a variable that is written again', '#define BLK 256\n', 'int threads = BLK; if (n > 4) threads = 64; k<<<n, threads>>>(x, y, n);', '256'],
   ])('is a number: %s', (_name, head, launches, number) => {
     expect(lengths(head, launches)).toEqual([number, `${Number(number) / 32}`]);
+  });
+
+  test.each([
+    ['a variable', 'constexpr int v = 128;\n', 'k<<<n, v>>>(x, y, n);', '', '::v'],
+    ['a constant of its namespace', 'constexpr int BLK = 128;\nnamespace z { constexpr int BLK = 32;\n', 'z::k<<<n, BLK>>>(x, y, n);', '}\n', '::BLK'],
+    ['a namespace that headers may reopen', 'constexpr int BLK = 128;\nnamespace z {\n', 'z::k<<<n, BLK>>>(x, y, n);', '}\n', '::BLK'],
+  ])('is from the global scope where the kernel means something else: %s', (_name, head, launches, behind, name) => {
+    expect(lengths(head, launches, behind)).toEqual([name, `(${name} + 31) / 32`]);
   });
 
   const TEMPLATE = KERNEL.replace('__global__', 'template <int T>\n__global__');

@@ -174,6 +174,7 @@ describe('constants in the text of the host', () => {
   test.each([
     ['a value that the architecture decides', '#ifdef __CUDA_ARCH__\n#define LEVEL 3\n#else\n#define LEVEL 4\n#endif\n', 'n == LEVEL', ''],
     ['a macro that is undone', '#define LEVEL 3\n', 'n == LEVEL', '#undef LEVEL\n#define LEVEL 4\n'],
+    ['a macro of one that is undone', '#define BASE 3\n#define LEVEL (BASE)\n', 'n == LEVEL', '#undef BASE\n#define BASE 4\n'],
   ])('%s is not known', (_, head, condition, behind) => {
     expect(host(head, condition, {}, behind)).toBeNull();
   });

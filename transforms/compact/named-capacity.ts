@@ -4,9 +4,9 @@
  */
 import { indexFunction } from '../../src/analysis/function-index.js';
 import { evaluate, single } from '../../src/analysis/integer-values.js';
-import type { Expr, FunctionDecl, Launch, Program, Unit, VariableDecl } from '../../src/syntax/tree.js';
+import type { Expr, FunctionDecl, Launch, Program, VariableDecl } from '../../src/syntax/tree.js';
 import { includedBefore } from '../lib/launch-includes.js';
-import { fileTokens, spelledIn } from '../lib/launch-mentions.js';
+import { sayableAt } from '../lib/launch-scope.js';
 import type { TransformContext } from '../lib/types.js';
 
 export interface NamedCapacity {
@@ -125,43 +125,24 @@ function isConstant(decl: VariableDecl): boolean {
   return (decl.storage === 'namespace' || decl.storage === 'static') && (decl.space === 'host' || decl.space === 'local') && decl.init !== null && decl.type.kind === 'int' && (decl.constexpr || decl.type.const === true);
 }
 
-/** A constant that is known at the kernel, defined once, and that one operand names; or a template parameter of the kernel. */
+/** A constant that is known at the kernel, defined once, and that one operand names. */
 function namedSide(context: TransformContext, side: Expr, program: Program): Side | null {
   const expr = bare(side);
   if (expr.kind === 'macro') return macroSide(context, expr, program);
-  const { facts, unit } = context;
-  const { function: kernel } = facts;
+  const { function: kernel } = context.facts;
   if (expr.kind !== 'ref' || expr.decl?.kind !== 'variable' || !isConstant(expr.decl)) return null;
   const { decl } = expr;
   const threads = valueOf(expr);
   if (threads < 1 || !isVisible(context, decl.file, decl.span.end, program)) return null;
-  const home = program.units.get(decl.file);
-  if (home === undefined || braces(home, decl.span.start) > 0) return null;
-  // Another declaration of the name in the kernel, or a macro, would be meant.
-  const taken = kernel.parameters.some(({ name }) => name === decl.name) || (kernel.template ?? []).some(({ name }) => name === decl.name) || unit.macros.has(decl.name);
-  return taken || (spelledIn(unit.source, kernel.span, decl.name) && declaresAgain(kernel, decl)) ? null : { text: decl.name, threads };
+  // Where the kernel sees another thing of the name, it is said from the global scope.
+  const text = sayableAt(program, decl, [{ file: kernel.file, span: kernel.body?.span ?? kernel.span, function: kernel }]);
+  return text === null ? null : { text, threads };
 }
 
 /** What is defined up to `end` of the file is known at the kernel: it stands above it, or in a header that its file includes above it. */
 function isVisible({ facts, unit }: TransformContext, file: string, end: number, program: Program): boolean {
   const { file: own, headSpan } = facts.function;
   return file === own ? end <= headSpan.start : includedBefore(program, unit, file, headSpan.start);
-}
-
-/** Braces that are open at a place of a file. */
-function braces({ source }: Unit, offset: number): number {
-  const tokens = fileTokens(source);
-  let depth = 0;
-  for (let i = 0; i < tokens.count && tokens.start(i) < offset; i++) {
-    const text = tokens.spelling(i);
-    if (text === '{') depth++;
-    else if (text === '}') depth--;
-  }
-  return depth;
-}
-
-function declaresAgain(kernel: FunctionDecl, decl: VariableDecl): boolean {
-  return [...indexFunction(kernel).writes.keys()].some((other) => other !== decl && other.name === decl.name);
 }
 
 function macroSide(context: TransformContext, expr: Extract<Expr, { kind: 'macro' }>, program: Program): Side | null {

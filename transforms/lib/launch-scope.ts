@@ -1,30 +1,49 @@
 /**
- * How host text at a launch says a constant that the kernel calls by its name: C++ looks the name up from the launch, through blocks, lambdas,
- * parameters, classes with their bases, namespaces and using-declarations, and macros come before all of them.
+ * How text at another place says a constant: a launch, where the kernel calls it by its name, or the kernel, where its launches do. C++ looks the
+ * name up from the place, through blocks, lambdas, parameters, classes with their bases, namespaces and using-declarations, and macros come before
+ * all of them.
  *
- * The name alone will do only where nothing but the kernel's constant can be found: every token of that name in the launch's translation unit is
- * surely a use, or stands in a function that the launch is not in. What no loaded file shows (bases, namespaces that a header reopens) counts as
- * another declaration. From the global scope, `::name`, only a macro hides it.
+ * The name alone will do only where nothing but the constant can be found: every token of that name in the place's translation unit is surely a
+ * use, or stands in a function that the place is not in. What no loaded file shows (bases, namespaces that a header reopens) counts as another
+ * declaration. From the global scope, `::name`, only a macro hides it.
  */
 import { walk } from '../../src/analysis/children.js';
 import { TokenKind, type Tokens } from '../../src/source/tokens.js';
 import { tokenizeFragment } from '../../src/source/tokenizer.js';
-import type { SourceFile } from '../../src/source/types.js';
+import type { SourceFile, Span } from '../../src/source/types.js';
 import { pastedAt } from '../../src/syntax/pasted-names.js';
-import type { Expr, FunctionDecl, Launch, Program, Unit, VariableDecl } from '../../src/syntax/tree.js';
+import type { Expr, FunctionDecl, Program, Unit, VariableDecl } from '../../src/syntax/tree.js';
+import { includedBefore } from './launch-includes.js';
 import { fileTokens, functionAt } from './launch-mentions.js';
 import { isSurelyUsed } from './token-use.js';
 
-/** The constant as text that means it at each of the launches; null if only its value does. It must stand in the launches' file, in front of them. */
-export function sayableAt(program: Program, decl: VariableDecl, launches: readonly Launch[]): string | null {
+/** A launch, or something else in a function. */
+export interface Place {
+  readonly file: string;
+  readonly span: Span;
+  readonly function: FunctionDecl | null;
+}
+
+/** The constant as text that means it at each of the places; null if only its value does. It must stand outside of everything, in front of them. */
+export function sayableAt(program: Program, decl: VariableDecl, places: readonly Place[]): string | null {
   const { name } = decl;
-  const unit = program.units.get(decl.file);
-  if (unit === undefined || !launches.every((launch) => launch.file === decl.file && launch.span.start > decl.span.end)) return null;
-  if (bracesBefore(unit.source, decl.span.start).length > 0 || isMacroSomewhere(program, unit, decl, launches)) return null;
-  const units = [unit, ...includedBy(program, unit)];
-  if (units.some((one) => pastedAt(one, name) !== null)) return null;
-  const alone = launches.every((launch) => standsAlone(unit, launch)) && !namespaceOpened(unit, decl, launches) && units.every((one) => !mayDeclareAgain(one, decl, launches));
+  const home = program.units.get(decl.file);
+  if (home === undefined || bracesBefore(home.source, decl.span.start).length > 0) return null;
+  const defines = ({ source }: Unit): boolean => source.directives.some(({ kind, argument }) => kind === 'define' && /^\w+/.exec(argument.trim())?.[0] === name);
+  if ([...program.units.values()].some(defines)) return null;
+  let alone = true;
+  for (const place of places) {
+    const unit = program.units.get(place.file);
+    if (unit === undefined || unit.macros.has(name) || !isBefore(program, decl, unit, place) || unseenBetween(unit, unit === home ? decl.span.end : 0, place.span.start, unit === home)) return null;
+    const units = [unit, ...includedBy(program, unit)];
+    if (units.some((one) => pastedAt(one, name) !== null)) return null;
+    alone &&= standsAlone(unit, place) && !namespaceOpened(unit, decl, place) && units.every((one) => !mayDeclareAgain(one, decl, place));
+  }
   return alone ? name : `::${name}`;
+}
+
+function isBefore(program: Program, decl: VariableDecl, unit: Unit, { span }: Place): boolean {
+  return unit.source.realPath === decl.file ? span.start > decl.span.end : includedBefore(program, unit, decl.file, span.start);
 }
 
 /** Indices of the braces that are open at an offset. */
@@ -38,13 +57,9 @@ function bracesBefore(source: SourceFile, offset: number): readonly number[] {
   return open;
 }
 
-/** Some file makes a macro of the name, or one that is not loaded comes between and may. */
-function isMacroSomewhere(program: Program, unit: Unit, decl: VariableDecl, launches: readonly Launch[]): boolean {
-  if (unit.macros.has(decl.name)) return true;
-  const defines = (one: Unit): boolean => one.source.directives.some(({ kind, argument }) => kind === 'define' && /^\w+/.exec(argument.trim())?.[0] === decl.name);
-  if ([...program.units.values()].some(defines)) return true;
-  const last = Math.max(...launches.map((launch) => launch.span.start));
-  return unit.source.directives.some(({ kind, argument, start }) => kind === 'include' && start > decl.span.end && start < last && !isLoaded(unit, argument));
+/** A file that is not loaded comes between, and may make a macro of any name. `all`: those of `<…>` too, which mostly stand above everything. */
+function unseenBetween(unit: Unit, from: number, to: number, all: boolean): boolean {
+  return unit.source.directives.some(({ kind, argument, start }) => kind === 'include' && start >= from && start < to && (all || argument.trim().startsWith('"')) && !isLoaded(unit, argument));
 }
 
 function isLoaded(unit: Unit, argument: string): boolean {
@@ -64,13 +79,9 @@ function includedBy(program: Program, unit: Unit): readonly Unit[] {
   return [...seen];
 }
 
-function functionOf(unit: Unit, launch: Launch): FunctionDecl | null {
-  return launch.function ?? functionAt(unit, launch.span.start);
-}
-
-/** The function of the launch is no member of a class or namespace that has a name: those may hold more than the files show. */
-function standsAlone(unit: Unit, launch: Launch): boolean {
-  const fn = functionOf(unit, launch);
+/** The function of the place is no member of a class or namespace that has a name: those may hold more than the files show. */
+function standsAlone(unit: Unit, place: Place): boolean {
+  const fn = place.function ?? functionAt(unit, place.span.start);
   if (fn === null || !fn.understood || fn.owner !== null) return false;
   const tokens = fileTokens(unit.source);
   if (tokens.is(tokens.at(fn.nameSpan.start) - 1, '::') || unit.source.text.slice(fn.nameSpan.start, fn.nameSpan.end).includes('::')) return false;
@@ -78,24 +89,25 @@ function standsAlone(unit: Unit, launch: Launch): boolean {
   return bracesBefore(unit.source, fn.span.start).every((brace) => tokens.is(brace - 1, 'namespace') || unit.functions.some((outer) => outer.body?.span.start === tokens.start(brace)));
 }
 
-/** `using namespace` behind the constant, where the launch may see it: the kernel did not. */
-function namespaceOpened(unit: Unit, decl: VariableDecl, launches: readonly Launch[]): boolean {
+/** `using namespace` behind the constant, where the place may see it: the constant's own names did not. */
+function namespaceOpened(unit: Unit, decl: VariableDecl, place: Place): boolean {
   const tokens = fileTokens(unit.source);
-  for (let i = tokens.at(decl.span.end); i < tokens.count; i++) {
-    if (tokens.is(i, 'using') && tokens.is(i + 1, 'namespace') && !isElsewhere(unit, tokens.start(i), launches)) return true;
+  const from = unit.source.realPath === decl.file ? decl.span.end : place.function?.span.start ?? 0;
+  for (let i = tokens.at(from); i < tokens.count; i++) {
+    if (tokens.is(i, 'using') && tokens.is(i + 1, 'namespace') && !isElsewhere(unit, tokens.start(i), place)) return true;
   }
   return false;
 }
 
-/** The offset stands in a function in which no launch is. */
-function isElsewhere(unit: Unit, offset: number, launches: readonly Launch[]): boolean {
+/** The offset stands in a function in which the place is not. */
+function isElsewhere(unit: Unit, offset: number, place: Place): boolean {
   const inside = ({ span }: FunctionDecl, at: number): boolean => span.start <= at && at < span.end;
   return unit.functions.some((fn) => fn.understood && inside(fn, offset) && !(fn.nameSpan.start <= offset && offset < fn.nameSpan.end)
-    && !launches.some((launch) => launch.file === unit.source.realPath && inside(fn, launch.span.start)));
+    && !(place.file === unit.source.realPath && inside(fn, place.span.start)));
 }
 
-/** A token of the name may declare something else that a launch sees. */
-function mayDeclareAgain(unit: Unit, decl: VariableDecl, launches: readonly Launch[]): boolean {
+/** A token of the name may declare something else that the place sees. */
+function mayDeclareAgain(unit: Unit, decl: VariableDecl, place: Place): boolean {
   const { source } = unit;
   if (!source.text.includes(decl.name)) return false;
   const tokens = fileTokens(source);
@@ -107,8 +119,8 @@ function mayDeclareAgain(unit: Unit, decl: VariableDecl, launches: readonly Laun
     }
     const at = tokens.start(i);
     if (!tokens.is(i, decl.name) || (decl.file === source.realPath && decl.nameSpan.start === at)) continue;
-    if (isSurelyUsed(tokens, i) || isElsewhere(unit, at, launches)) continue;
-    uses ??= usesIn(unit, decl, launches);
+    if (isSurelyUsed(tokens, i) || isElsewhere(unit, at, place)) continue;
+    uses ??= usesIn(unit, decl, place);
     if (!uses.has(at)) return true;
   }
   return false;
@@ -120,14 +132,14 @@ function mayDeclareInMacro(directive: string, name: string): boolean {
   return false;
 }
 
-/** Where the tree finds the constant behind the name: in the functions around the launches, and in what initialises variables of the file. */
-function usesIn(unit: Unit, decl: VariableDecl, launches: readonly Launch[]): ReadonlySet<number> {
+/** Where the tree finds the constant behind the name: in the functions around the place, and in what initialises variables of the file. */
+function usesIn(unit: Unit, decl: VariableDecl, { span: at }: Place): ReadonlySet<number> {
   const found = new Set<number>();
   const look = (root: Parameters<typeof walk>[0]): void => walk(root, (node) => {
     if (node.kind === 'ref' && node.decl === decl && node.span.end - node.span.start === decl.name.length) found.add(node.span.start);
     return true;
   });
-  for (const fn of unit.functions) if (fn.body !== null && launches.some((launch) => fn.span.start <= launch.span.start && launch.span.end <= fn.span.end)) look(fn.body);
+  for (const fn of unit.functions) if (fn.body !== null && fn.span.start <= at.start && at.start < fn.span.end) look(fn.body);
   const initialisers: readonly (Expr | null)[] = unit.variables.map((variable) => variable.init);
   for (const init of initialisers) if (init !== null) look(init);
   return found;

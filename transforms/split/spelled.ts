@@ -30,7 +30,7 @@ export function spelledName(facts: FunctionFacts, expr: Expr): PlanConstant | nu
 /** Constants outside of everything, as they are said at all launches. */
 function constantName(facts: FunctionFacts, decl: VariableDecl, launches: readonly Launch[]): string | null {
   if ((decl.storage !== 'namespace' && decl.storage !== 'static') || decl.init === null || !(decl.constexpr || decl.type.const === true)) return null;
-  return sayableAt(facts.program, decl, launches);
+  return launches.every((launch) => launch.file === decl.file) ? sayableAt(facts.program, decl, launches) : null;
 }
 
 function macroName(facts: FunctionFacts, definition: MacroDefinition, launches: readonly Launch[]): string | null {
@@ -59,14 +59,17 @@ function macroThere(facts: FunctionFacts, definition: MacroDefinition, launch: L
   const known = unit?.macros.get(definition.name);
   if (unit === undefined || known === undefined || known.file !== definition.file || known.line !== definition.line) return false;
   if (definition.parameters !== null || !isPlainNumber(facts, unit, definition, 0)) return false;
-  if (definition.file === launch.file && definition.line >= unit.source.line(launch.span.start)) return false;
-  return ![...facts.program.units.values()].some((one) => one.source.directives.some((directive) => directive.kind === 'undef' && directive.argument.trim() === definition.name));
+  return definition.file !== launch.file || definition.line < unit.source.line(launch.span.start);
+}
+
+function isUndone(facts: FunctionFacts, name: string): boolean {
+  return [...facts.program.units.values()].some((one) => one.source.directives.some((directive) => directive.kind === 'undef' && directive.argument.trim() === name));
 }
 
 /** One operand, or something in parentheses, that consists of numbers and of macros of this kind. */
 function isPlainNumber(facts: FunctionFacts, unit: Unit, definition: MacroDefinition, depth: number): boolean {
   const { body, ambiguous, inactive } = definition;
-  if (ambiguous || inactive === true || depth > 6 || !/^(?:\w+|\([^()]*\))$/.test(body)) return false;
+  if (ambiguous || inactive === true || depth > 6 || isUndone(facts, definition.name) || !/^(?:\w+|\([^()]*\))$/.test(body)) return false;
   const source = facts.program.units.get(definition.file)?.source;
   if (source === undefined || underArchitecture(source, definition.line)) return false;
   return (body.match(/[A-Za-z_]\w*|\d\w*/g) ?? []).every((word) => {
