@@ -7,10 +7,12 @@
  */
 import type { Arrival, Partition } from '../../analysis/arrival.js';
 import { strip } from '../../analysis/children.js';
+import type { Expr } from '../../syntax/tree.js';
+import { perThread } from './agreement.js';
 import { sharedByArms } from './arms.js';
 import { edgeOf, electsOne, spotOf } from './guards.js';
 import { sourcesOutside } from './mask-sources.js';
-import { maskOf } from './masks.js';
+import { maskOf, originOf, type Mask } from './masks.js';
 import { withoutOwnLane } from './own-lane.js';
 import { isHip } from './platform.js';
 import { reason, reasonsOf, textIn, textOf, type Report } from './report.js';
@@ -26,9 +28,28 @@ export function fullMasks(scene: Scene, report: Report): void {
     const arrival = call.spot.sets.at(call.node);
     if (mask.kind === 'full') full(call, arrival, report);
     else if (mask.kind === 'vote') { if (mask.predicate !== null) votedMask(call, arrival, mask.call, mask.predicate, mask.spot, report); }
-    else if (given !== undefined && (mask.kind === 'computed' || mask.kind === 'unknown')) withoutOwnLane(call, arrival, given, report);
-    else if (mask.kind === 'constant') { fixed(call, arrival, mask.lanes, report); sourcesOutside(call, mask.lanes, report); }
+    else if (given !== undefined && (mask.kind === 'computed' || mask.kind === 'unknown')) {
+      const vote = complementOf(given, call.spot);
+      if (vote !== null && vote.predicate !== null) votedMask(call, arrival, vote.call, vote.predicate, vote.spot, report, false);
+      else { withoutOwnLane(call, arrival, given, report); chosen(call, arrival, given, report); }
+    } else if (mask.kind === 'constant') { fixed(call, arrival, () => mask.lanes, report); sourcesOutside(call, mask.lanes, report); }
   }
+}
+
+/** The vote that a mask is the complement of. */
+function complementOf(mask: Expr, from: Spot): (Mask & { readonly kind: 'vote' }) | null {
+  const { expr, spot } = originOf(mask, from);
+  if (expr.kind !== 'unary' || expr.op !== '~') return null;
+  const vote = maskOf(expr.operand, spot);
+  return vote.kind === 'vote' ? vote : null;
+}
+
+/** `lane < 16 ? 0xffffu : 0xffff0000u`: a mask that each lane takes by its number. */
+function chosen(call: Collective, arrival: Arrival, mask: Expr, report: Report): void {
+  const { expr, spot } = originOf(mask, call.spot);
+  const shape = call.spot.facts.block.value;
+  const values = expr.kind !== 'conditional' || shape === null || isHip(call.spot) || arrival.skips.some(sharedByArms) ? null : perThread(expr, spot, shape);
+  if (values !== null) fixed(call, arrival, (thread) => values[thread] ?? 0, report);
 }
 
 function full(call: Collective, arrival: Arrival, report: Report): void {
@@ -128,9 +149,8 @@ export function leader(call: Collective, report: Report, partitions: readonly Pa
   }
 }
 
-/** A constant mask of some lanes, where the lanes that come can be counted. */
-function fixed(call: Collective, arrival: Arrival, named: number, report: Report): void {
-  if (named === 0) return; // said by mask-not-a-mask
+/** A mask of some lanes that is known for each thread, where the lanes that come can be counted. */
+function fixed(call: Collective, arrival: Arrival, maskOfThread: (thread: number) => number, report: Report): void {
   const shape = call.spot.facts.block.value;
   if (shape === null) return;
   const threads = shape.x * shape.y * shape.z;
@@ -142,12 +162,16 @@ function fixed(call: Collective, arrival: Arrival, named: number, report: Report
     lanes.holds.forEach((held, i) => { if ((held === 1) !== decision.holds) comes[i] = 0; });
   }
   for (let thread = 0; thread < threads; thread++) {
+    // A lane that does not come may be named by the one below it that does.
+    const first = thread - (thread % 32);
+    const naming = comes[thread] === 1 ? thread - first : comes.subarray(first, first + 32).findIndex((come, i) => come === 1 && ((maskOfThread(first + i) >>> (thread % 32)) & 1) === 1);
+    const caller = naming < 0 ? -1 : first + naming;
+    const named = caller < 0 ? 0 : maskOfThread(caller);
+    if (caller >= 0 && named === 0) return; // said by mask-not-a-mask
     const isNamed = ((named >>> (thread % 32)) & 1) === 1;
-    const warp = comes.slice(thread - (thread % 32), thread - (thread % 32) + 32);
-    if (!warp.includes(1)) continue;
     if (comes[thread] === 1 && !isNamed) {
       report.add(call.node, call.spot, {
-        id: 'mask-not-a-mask', severity: 'error', message: `lane ${thread % 32} calls \`${call.name}\` and is not in its mask 0x${named.toString(16)}`, because: reasonsOf(arrival.partitions),
+        id: 'mask-not-a-mask', severity: 'error', message: `lane ${thread % 32} calls \`${call.name}\` and is not in its mask 0x${(named >>> 0).toString(16)}`, because: reasonsOf(arrival.partitions),
         repair: 'name every lane that comes: `0xffffffff` where the whole warp does',
       });
       return;

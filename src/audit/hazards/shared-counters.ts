@@ -5,13 +5,15 @@
  *   if (t == 0) c = 0;  atomicAdd(&c, 1);                       other warps may count before the zero
  *   if (lane == 0) tot += v;                                    one cell, read and written by several warps: updates are lost
  *   h[x[i] & 15]++;                                             more threads than cells
+ *   if (v > m) m = v;                                           a larger one may be overwritten by a smaller one
  *
  * Threads and elements are evaluated for the block's shape; in blocks of unknown shape, and under conditions of data, nothing surer than a caution is said of races. Not handled: cells
  * that a lock guards (nothing is said where an exchange or a compare-and-swap stands in the kernel), dynamic shared memory that is not initialised.
  */
-import type { VariableDecl } from '../../syntax/tree.js';
+import type { Expr, VariableDecl } from '../../syntax/tree.js';
 import type { Partition } from '../../analysis/arrival.js';
 import type { BlockShape } from '../../analysis/facts.js';
+import { within } from './agreement.js';
 import { readTooEarly } from './counted-reads.js';
 import { edgeOf } from './guards.js';
 import { anyShape, comersOf, conditionBetween, elementsOfAccess, isOnData } from './meetings.js';
@@ -29,9 +31,12 @@ export function sharedCounters(scene: Scene, byBase: ReadonlyMap<VariableDecl, r
     if (!accesses.some((access) => access.mode !== 'read')) continue;
     const read = new Set(accesses.filter((access) => access.mode === 'read').map((access) => access.node));
     const counts = accesses.filter((access) => (access.mode === 'atomic' ? !isExchange(access) : access.mode === 'write' && read.has(access.node)));
+    const sets = accesses.filter((access) => access.mode === 'write' && !read.has(access.node));
+    const shape = facts.block.value ?? anyShape(facts.block.maxThreads, [base], (length) => facts.constant(length));
+    const isLocked = (): boolean => locks ??= scene.events.some((event) => event.kind === 'access' && event.mode === 'atomic' && isExchange(event)) || usesLocks(scene);
+    for (const set of sets) if (isCompared(set, accesses) && !isLocked() && overtaken(set, shape, report)) break;
     const first = counts[0];
     if (first === undefined) continue;
-    const sets = accesses.filter((access) => access.mode === 'write' && !read.has(access.node));
     if (sets.length === 0 && !accesses.some((access) => access.mode === 'atomic' && isExchange(access)) && isClear(base)) {
       report.add(first.node, first.spot, {
         id: 'shared-uninitialised', severity: 'error', message: `\`${base.name}\` is counted up from what nobody set: shared memory holds anything at the start`,
@@ -40,11 +45,9 @@ export function sharedCounters(scene: Scene, byBase: ReadonlyMap<VariableDecl, r
     }
     if (sets.length > 0 && counts.some((access) => access.mode === 'atomic')) zeroed.add(base);
     if (read.size > 0 && counts.some((access) => access.mode === 'atomic') && accesses.some((access) => access.mode === 'read' && !access.place.volatile)) asked.add(base);
-    const shape = facts.block.value ?? anyShape(facts.block.maxThreads, [base], (length) => facts.constant(length));
     for (const update of counts) {
       if (update.mode === 'atomic') continue;
-      locks ??= scene.events.some((event) => event.kind === 'access' && event.mode === 'atomic' && isExchange(event)) || usesLocks(scene);
-      if (!locks && lost(update, shape, facts.block.value !== null, report)) break;
+      if (!isLocked() && lost(update, shape, facts.block.value !== null, report)) break;
     }
   }
   if (zeroed.size > 0) zeroedTooLate(scene, zeroed, report);
@@ -110,6 +113,40 @@ function lost(update: Access, shape: BlockShape, known: boolean, report: Report)
   report.add(update.node, update.spot, {
     id: 'shared-race', severity: sure ? 'error' : 'caution', message: `\`${textOf(update.node, update.spot)}\` is read, changed and written back by several threads at once: updates are lost`,
     because: [reason(update.node, update.spot, why), ...reasonsOf(open.slice(0, 1))], repair: `use \`atomicAdd\` (or the atomic of the operation) on \`${textOf(update.node, update.spot)}\`, or let one thread add up what the others stored`,
+  });
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------------------ compared and set
+
+/** `if (v > m) m = v;`: a value of each thread's own, written where a comparison with the cell itself let the thread through. */
+function isCompared(set: Access, accesses: readonly Access[]): boolean {
+  const { facts } = set.spot;
+  const up = facts.parent(set.node);
+  if (set.place.volatile || !set.place.exact || up === null || up.kind !== 'assign' || up.op !== null) return false;
+  const value = facts.scope(up.value);
+  if (!value.known || value.value !== 'lane') return false;
+  const asks = (condition: Expr): boolean => accesses.some((access) => access.mode === 'read' && access.spot === set.spot && within(access.node, condition) && textOf(access.node, access.spot) === textOf(set.node, set.spot));
+  return set.spot.sets.at(set.node).partitions.some((partition) => partition.by === 'branch' && partition.facts === facts && partition.conditions.some(asks));
+}
+
+/** Several threads compare one cell and set it: said? */
+function overtaken(set: Access, shape: BlockShape, report: Report): boolean {
+  const { come, open } = comersOf(set, shape, null);
+  const elements = elementsOfAccess(set, shape, null);
+  if (elements === null || openness(open, set) === null) return false;
+  const first = new Map<number, number>();
+  const second = elements.findIndex((element, thread) => {
+    if (come[thread] !== 1 || element < 0) return false;
+    if (first.has(element)) return true;
+    first.set(element, thread);
+    return false;
+  });
+  if (second < 0) return false;
+  report.add(set.node, set.spot, {
+    id: 'shared-race', severity: 'caution', message: `\`${textOf(set.node, set.spot)}\` is compared and then set by several threads at once: what one sets may be overwritten by what another compared before`,
+    because: [reason(set.node, set.spot, `threads ${first.get(elements[second] ?? 0) ?? 0} and ${second} may both come here, to one element`), ...reasonsOf(open.slice(0, 1))],
+    repair: 'use `atomicMax` or `atomicMin` (or a compare-and-swap), or let one thread compare what the others stored',
   });
   return true;
 }

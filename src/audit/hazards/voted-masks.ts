@@ -35,8 +35,8 @@ interface Bound { readonly operand: Expr; readonly values: Values }
 /** A call, or an instruction of inline PTX that is one. */
 export interface Called { readonly node: Node; readonly spot: Spot; readonly name: string }
 
-/** A mask that is the result of `vote`: the lanes for which `predicate` held. */
-export function votedMask(call: Called, arrival: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
+/** A mask that is the result of `vote`: the lanes for which `predicate` held (or, in its complement, did not). */
+export function votedMask(call: Called, arrival: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report, holds = true): void {
   let inside = false;
   for (let here: Spot | null = call.spot; here !== null; here = here.outer) inside ||= here.facts === where.facts;
   if (!inside) return;
@@ -44,13 +44,13 @@ export function votedMask(call: Called, arrival: Arrival, vote: CallExpr, predic
   const had = (partition: Partition): boolean => before.partitions.some((other) => other.at === partition.at && other.kind === partition.kind && other.by === partition.by);
   const since = [...arrival.skips, ...arrival.exits].filter((partition) => partition.scope === 'lane' && !had(partition));
   if (since.length > 0) {
-    if (!leftBehind(call, since, vote, predicate, where, report)) narrowed(call, since, before, vote, predicate, where, report);
+    if (!holds || !leftBehind(call, since, vote, predicate, where, report)) narrowed(call, since, before, vote, predicate, where, report, holds);
     return;
   }
   const verdict = where.facts.scope(predicate);
   if (!verdict.known || verdict.value !== 'lane' || weigh(arrival.skips, call.spot, 32) !== null) return;
   report.add(call.node, call.spot, {
-    id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` fails call \`${call.name}\` with a mask that does not name them`,
+    id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` ${holds ? 'fails' : 'holds'} call \`${call.name}\` with a mask that does not name them`,
     because: [reason(vote, where, 'the mask is this vote'), ...verdict.because.slice(0, 2)], repair: 'call it under the condition that was voted on, or name all lanes that come',
   });
 }
@@ -75,27 +75,33 @@ function askedBefore(condition: Expr, partition: Partition, voted: readonly Atom
 }
 
 /** Conditions stand between the vote and the call. */
-function narrowed(call: Called, since: readonly Partition[], before: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report): void {
+function narrowed(call: Called, since: readonly Partition[], before: Arrival, vote: CallExpr, predicate: Expr, where: Spot, report: Report, holds: boolean): void {
   if (since.some((partition) => partition.kind === 'exit' || partition.facts !== where.facts || partition.decision === null || partition.decision.holds === null)) return;
   const open = since.filter((partition) => weigh([partition], call.spot, 32) !== null);
   if (open.length === 0) return;
   // `if (m >> lane & 1)` asks the vote itself.
   if (open.some((partition) => partition.conditions.some((condition) => refsIn(condition).some((ref) => originOf(ref, where).expr === vote)))) return;
   const path = open.flatMap((partition) => conjuncts(partition.decision?.condition ?? predicate, partition.decision?.holds === true, where));
-  const voted = conjuncts(predicate, true, where);
+  const voted = conjuncts(predicate, holds, where);
   const shared = before.partitions.flatMap((partition) => (partition.facts !== where.facts || partition.decision === null || partition.decision.holds === null ? [] : conjuncts(partition.decision.condition, partition.decision.holds, where)));
   const sure = (severity: Severity): Severity => (severity === 'error' && isHip(call.spot) ? 'caution' : severity);
-  const because = [reason(vote, where, `the mask names the lanes for which \`${textOf(predicate, where)}\` held here`), ...reasonsOf(open)];
+  const because = [reason(vote, where, `the mask names the lanes for which \`${textOf(predicate, where)}\` ${holds ? 'held' : 'failed'} here`), ...reasonsOf(open)];
   const repair = 'vote on the whole condition of the path, above the branch and in every round of a loop: `__ballot_sync(mask, condition)`';
   const outside = voted.map((atom) => implied(atom, [...path, ...shared], path.length === 1, where));
   if (outside.includes('never')) {
-    report.add(call.node, call.spot, { id: 'mask-not-a-mask', severity: sure('error'), message: `no lane that calls \`${call.name}\` here is named in its mask: \`${textOf(predicate, where)}\` failed for all of them`, because, repair });
+    report.add(call.node, call.spot, { id: 'mask-not-a-mask', severity: sure('error'), message: `no lane that calls \`${call.name}\` here is named in its mask: \`${textOf(predicate, where)}\` ${holds ? 'failed' : 'held'} for all of them`, because, repair });
     return;
   }
   if (outside.includes('no')) {
-    report.add(call.node, call.spot, { id: 'mask-not-a-mask', severity: sure('error'), message: `lanes for which \`${textOf(predicate, where)}\` failed call \`${call.name}\` with a mask that does not name them`, because, repair });
+    report.add(call.node, call.spot, { id: 'mask-not-a-mask', severity: sure('error'), message: `lanes for which \`${textOf(predicate, where)}\` ${holds ? 'failed' : 'held'} call \`${call.name}\` with a mask that does not name them`, because, repair });
     return;
   }
+  if (outside.includes('perhaps')) {
+    report.add(call.node, call.spot, { id: 'mask-not-a-mask', severity: 'caution', message: `lanes for which \`${textOf(predicate, where)}\` ${holds ? 'failed' : 'held'} may call \`${call.name}\` with a mask that does not name them`, because, repair });
+    return;
+  }
+  // Of a complement nothing else is said: it names lanes that never were.
+  if (!holds) return;
   const away = path.map((atom) => implied(atom, [...voted, ...shared], voted.length === 1, where));
   // A loop whose rounds may be equal, or a condition that is not understood, keeps nobody away for sure.
   const certain = open.every((partition) => partition.known && partition.unless === null);
@@ -104,13 +110,13 @@ function narrowed(call: Called, since: readonly Partition[], before: Arrival, vo
     report.add(call.node, call.spot, { id: 'mask-full-under-divergence', severity: sure('error'), message: `\`${call.name}\` names lanes that voted for \`${textOf(predicate, where)}\` and do not come here`, because, repair });
     return;
   }
-  if (!certain || (!away.includes('open') && !away.includes('stale') && !staysAway)) return;
+  if (!certain || (!away.includes('open') && !away.includes('perhaps') && !away.includes('stale') && !staysAway)) return;
   const stale = away.includes('stale') ? 'the condition was voted on with other values than it is asked with' : 'nothing shows that all lanes that voted come here';
   report.add(call.node, call.spot, { id: 'mask-full-under-divergence', severity: 'caution', message: `\`${call.name}\` may name lanes that do not come here: ${stale}`, because, repair });
 }
 
-/** `yes`, surely not for some value (`no`), for no value at all (`never`), the same text of other values (`stale`), or not known (`open`). */
-type Answer = 'yes' | 'no' | 'never' | 'stale' | 'open';
+/** `yes`, surely not for some value (`no`), not if two values are equal or differ (`perhaps`), for no value at all (`never`), the same text of other values (`stale`), or not known (`open`). */
+type Answer = 'yes' | 'no' | 'perhaps' | 'never' | 'stale' | 'open';
 
 /** Does `wanted` hold wherever all of `given` do? `alone`: one condition decides, so that a value that contradicts is one that occurs. */
 function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spot): Answer {
@@ -129,6 +135,7 @@ function implied(wanted: Atom, given: readonly Atom[], alone: boolean, spot: Spo
     const ordered = ordering(wanted, atom, spot);
     if (ordered === 'yes') return 'yes';
     if (ordered === 'never') { if (isOwn(wanted.expr)) answer = 'never'; continue; }
+    if (ordered === 'open' && answer === 'open' && alone && given.length === 1 && isOwn(wanted.expr)) answer = 'perhaps';
     if (ordered === 'stale' && answer === 'open') { answer = 'stale'; continue; }
     if (alike === 'stale') { if (answer === 'open') answer = 'stale'; continue; }
     const bound = goal === null ? null : boundOf(atom, spot);
