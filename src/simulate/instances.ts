@@ -60,7 +60,7 @@ export function labelOf(kernel: FunctionDecl, environment: Env): string {
 const PLAIN: Readonly<Record<string, string>> = { f32: 'float', f64: 'double', i32: 'int', u32: 'unsigned', i64: 'long long', u64: 'unsigned long long', i8: 'signed char', u8: 'unsigned char', i16: 'short', u16: 'unsigned short', f16: 'half', bf16: 'bfloat16', bool: 'bool' };
 
 function spell(type: SimType): string {
-  if (type.k === 'scalar') return PLAIN[type.s] ?? type.s;
+  if (type.k === 'scalar') return `${type.volatile === true ? 'volatile ' : ''}${PLAIN[type.s] ?? type.s}`;
   if (type.k === 'callable') { const of = callableOf(type); return of !== undefined && 'name' in of && typeof of.name === 'string' ? of.name : 'a lambda'; }
   return type.k === 'pointer' ? `${spell(type.to)}*` : type.k === 'record' ? type.layout.name : typeKey(type);
 }

@@ -3,7 +3,7 @@
  * the library passes select, scan and radix sort done directly. Expressions see the parameters of the original kernel by name (those of its
  * template too, where they are integers), the temporaries, and `gridDim`/`blockDim` (`grid`, `block`) of the original launch.
  */
-import type { FunctionDecl, Program } from '../syntax/tree.js';
+import type { Program } from '../syntax/tree.js';
 import { RunAborted } from './faults.js';
 import { evaluateHost, HostExpressionError, truth, type HostValue } from './host-expression.js';
 import { filled, inputOptions, normalise, prepareGlobals, prepareInputs, type Buffer, type ParameterValue } from './inputs.js';
@@ -50,9 +50,10 @@ export class PlannedKernels {
   named(name: string): PreparedKernel {
     let prepared = this.#prepared.get(name);
     if (prepared !== undefined) return prepared;
-    let found: FunctionDecl | null = null;
-    for (const unit of this.program.units.values()) for (const k of unit.kernels) if (k.name === name && k.body !== null) found ??= k;
-    if (found === null) throw new Unsupported(`the plan's kernel ${name} does not exist`, null);
+    const named = [...this.program.units.values()].flatMap((unit) => unit.kernels.filter((kernel) => kernel.name === name && kernel.body !== null));
+    if (named.length > 1) throw new Unsupported(`${named.length} kernels are called ${name}: which of them the plan launches is not known`, null);
+    const [found] = named;
+    if (found === undefined) throw new Unsupported(`the plan's kernel ${name} does not exist`, null);
     const bound = found.template?.every((p) => this.environment.types.has(p.name) || this.environment.values.has(p.name)) ?? false;
     prepared = bound ? prepareInstance(this.program, found, false, this.environment) : prepareKernel(this.program, found, false);
     this.#prepared.set(name, prepared);

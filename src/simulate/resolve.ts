@@ -61,7 +61,7 @@ export function resolve(type: Type, env: Env): SimType {
     case 'dependent': {
       const name = type.decl?.name ?? type.text;
       const found = env.types.get(name) ?? groupNamed(type.text, env);
-      if (found !== undefined && found !== null) return found;
+      if (found !== undefined && found !== null) return type.volatile === true && (found.k === 'scalar' || found.k === 'record') ? { ...found, volatile: true } : found;
       throw new Unsupported(`type ${type.text === '' ? name : type.text} depends on a template parameter`, null);
     }
     case 'unknown': {

@@ -20,6 +20,7 @@ import { divides, kernelsOf, populationSettings } from './populations.js';
 import { settingsFor, withEmptyGrid, withNegatives, withOneBlock, type Setting } from './settings.js';
 import { axesOf, blockShapes, constantShape, sameShape, threads } from './shapes.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
+import { counterpart as counterpartOf, kernelsNamed } from './pairs.js';
 import { joinTried, type Tried } from './tried.js';
 
 export interface VerifyOptions {
@@ -63,11 +64,9 @@ export type Verdict =
   | { readonly status: 'different'; readonly runs: number; readonly counterexample: Counterexample; readonly notes: readonly string[] }
   | { readonly status: 'not-verified'; readonly runs: number; readonly obstacles: readonly Obstacle[]; readonly notes: readonly string[] };
 
-/** Kernels of a program by name, those with a body. */
+/** The first kernel of that name with a body. */
 export function findKernel(program: Program, name: string): FunctionDecl | null {
-  let found: FunctionDecl | null = null;
-  for (const unit of program.units.values()) for (const k of unit.kernels) if (k.name === name && k.body !== null) found ??= k;
-  return found;
+  return kernelsNamed(program, name)[0] ?? null;
 }
 
 /** Kernels run, host code does not: what the transform meant the launches to do is what was compared. */
@@ -77,10 +76,29 @@ const PLAN_RAN = 'what ran is the launch plan from which the host text was writt
 const RUN_MS = 5000;
 
 export function verifyEquivalent(before: Program, after: Program, kernelName: string, options: VerifyOptions = {}): Verdict {
-  const kernel = findKernel(before, kernelName);
-  if (kernel === null) return none([{ side: 'before', reason: `no kernel ${kernelName}`, at: null }]);
-  const otherName = options.afterName ?? kernelName;
-  const other = findKernel(after, otherName);
+  const named = kernelsNamed(before, kernelName);
+  const [kernel] = named;
+  if (kernel === undefined) return none([{ side: 'before', reason: `no kernel ${kernelName}`, at: null }]);
+  if (named.length === 1) return verifyKernel(before, after, kernel, options);
+  if (options.plan !== undefined) return none([{ side: 'before', reason: `${named.length} kernels are called ${kernelName}: the plan does not say which of them it launches`, at: null }]);
+  return joined(named, named.map((one) => verifyKernel(before, after, one, { ...options, budgetMs: (options.budgetMs ?? 5000) / named.length })), before);
+}
+
+/** One verdict of several kernels of one name. */
+function joined(kernels: readonly FunctionDecl[], verdicts: readonly Verdict[], program: Program): Verdict {
+  const runs = verdicts.reduce((n, v) => n + v.runs, 0);
+  const told = kernels.map((kernel) => `${kernel.name} of line ${program.units.get(kernel.file)?.source.line(kernel.nameSpan.start) ?? 0}`);
+  const notes = [...new Set([`${kernels.length} kernels have this name`, ...verdicts.flatMap((v) => v.notes)])];
+  for (const [i, verdict] of verdicts.entries()) if (verdict.status === 'different') return { ...verdict, runs, notes: [`the ${told[i] ?? ''}`, ...notes] };
+  const obstacles = verdicts.flatMap((v, i) => (v.status === 'not-verified' ? v.obstacles.map((o) => ({ ...o, reason: `${told[i] ?? ''}: ${o.reason}` })) : []));
+  if (obstacles.length > 0) return { status: 'not-verified', runs, obstacles, notes };
+  return { status: 'equal', runs, tried: joinTried(verdicts.flatMap((v) => (v.status === 'equal' ? [v.tried] : []))), notes };
+}
+
+function verifyKernel(before: Program, after: Program, kernel: FunctionDecl, options: VerifyOptions): Verdict {
+  const otherName = options.afterName ?? kernel.name;
+  const other = counterpartOf(before, kernel, after, otherName);
+  if (other === 'ambiguous') return none([{ side: 'after', reason: `which of the kernels called ${otherName} stands for this one cannot be told`, at: null }]);
   if (other === null && options.plan === undefined) {
     // Two texts do not tell which kernels took its place, nor in what order the host launches them.
     const reason = `no kernel ${otherName}: kernels are compared by name, and the launches of the host are not executed here; \`apply --verify\` executes the plans of compact:grid and split`;

@@ -35,7 +35,11 @@ export const verifyCommand = command({
     (await import('../../project/argument-check.js')).checkArguments(request.arguments, wanted);
 
     const verifications = [];
+    const seen = new Set<string>();
     for (const { unit, kernel, program: first } of wanted) {
+      // All kernels of one name are compared together.
+      if (seen.has(kernel.name)) continue;
+      seen.add(kernel.name);
       await breathe();
       verifications.push(...verifyKernels(first, program, [{ name: kernel.name, path: unit.source.path }], request, before.project.analysisOptions));
     }

@@ -172,31 +172,32 @@ function promoted(s: Scalar): Scalar | null {
 }
 
 /** Binds template parameters by the type of an argument. False if the shapes do not match. */
-export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<string>, types: Map<string, SimType>, values: Map<string, ConstantValue>): boolean {
+export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<string>, types: Map<string, SimType>, values: Map<string, ConstantValue>, byValue = true): boolean {
   switch (parameter.kind) {
     case 'dependent': {
       const name = parameter.decl?.name ?? parameter.text;
       if (!names.has(name)) return true;
       if (!types.has(name)) {
         const decayed: SimType = argument.k === 'array' ? pointerTo(argument.of) : argument.k === 'reference' ? argument.to : argument;
-        types.set(name, decayed.k === 'scalar' ? { k: 'scalar', s: decayed.s } : decayed);
+        // By value nothing of the argument's own qualifiers is left; behind a pointer or a reference they belong to the type.
+        types.set(name, decayed.k === 'scalar' && byValue ? { k: 'scalar', s: decayed.s } : decayed);
       }
       return true;
     }
-    case 'reference': return deduce(parameter.to, argument.k === 'reference' ? argument.to : argument, names, types, values);
+    case 'reference': return deduce(parameter.to, argument.k === 'reference' ? argument.to : argument, names, types, values, parameter.to.volatile === true);
     case 'pointer': {
-      if (argument.k === 'pointer') return argument.to.k === 'void' || deduce(parameter.to, argument.to, names, types, values); // nullptr deduces nothing
-      if (argument.k === 'array') return deduce(parameter.to, argument.of, names, types, values);
+      if (argument.k === 'pointer') return argument.to.k === 'void' || deduce(parameter.to, argument.to, names, types, values, parameter.to.volatile === true); // nullptr deduces nothing
+      if (argument.k === 'array') return deduce(parameter.to, argument.of, names, types, values, parameter.to.volatile === true);
       return true;
     }
     case 'array': {
-      if (argument.k === 'pointer') return deduce(parameter.of, argument.to, names, types, values);
+      if (argument.k === 'pointer') return deduce(parameter.of, argument.to, names, types, values, parameter.of.volatile === true);
       if (argument.k !== 'array') return false;
       const length = parameter.length === null ? null : strip(parameter.length);
       if (length !== null && length.kind === 'ref' && names.has(length.name) && argument.length !== null) {
         values.set(length.name, { kind: 'integer', value: BigInt(argument.length), type: { bits: 32, signed: true } });
       }
-      return deduce(parameter.of, argument.of, names, types, values);
+      return deduce(parameter.of, argument.of, names, types, values, parameter.of.volatile === true);
     }
     case 'record': {
       if (parameter.templateArguments === undefined || argument.k !== 'record' || argument.layout.decl !== parameter.decl) return true;
@@ -206,7 +207,7 @@ export function deduce(parameter: Type, argument: SimType, names: ReadonlySet<st
         if (arg === undefined) continue;
         const type = inner.types.get(own.name);
         const value = inner.values.get(own.name);
-        if (arg.kind === 'type' && type !== undefined) deduce(arg.type, type, names, types, values);
+        if (arg.kind === 'type' && type !== undefined) deduce(arg.type, type, names, types, values, false);
         if (arg.kind === 'value' && value !== undefined) {
           const v = strip(arg.value);
           if (v.kind === 'ref' && names.has(v.name)) values.set(v.name, value);
