@@ -286,21 +286,26 @@ function decided(setting: Setting, choices: readonly Choice[]): RangePlan | Peel
 }
 
 /**
- * What is decided beside the run that a single claim, on which all threads agree, begins or ends: its opposite, and what holds there
- * besides. Null if nothing is: a run in front of several late claims, or behind several early ones, may be there for any of them.
+ * What is decided beside the run that claims on which all threads agree begin or end: the opposite of each that holds there whichever of them fails, and
+ * what holds there besides. Null if nothing is: a run in front of several late claims, or behind several early ones, may be there for any of them.
  */
 function beyond(setting: Setting, choices: readonly Choice[], edges: readonly Claim[], when: 'early' | 'late'): Decisions | null {
-  const [edge, more] = edges;
-  const item = choices.find(({ claim }) => claim === edge)?.item;
-  const opposed = item === undefined ? null : when === 'early' ? item.late : item.early;
-  if (more !== undefined || item === undefined || !item.complete || opposed === null) return null;
+  const { counter, sym, known } = setting;
   // A counter that moves both ways may come back under the edge.
-  if (!setting.counter.monotone || setting.counter.direction === 0) return null;
+  if (!counter.monotone || counter.direction === 0) return null;
+  const failed = edges.map((edge) => opposite(boundFact(edge, sym)));
+  const ended = choices.filter(({ item, claim }) => {
+    const opposed = when === 'early' ? item.late : item.early;
+    if (!edges.includes(claim) || !item.complete || opposed === null) return false;
+    return edges.length === 1 || failed.every((fact) => follows(boundFact(opposed, sym), [fact, ...known]));
+  });
   // Behind the decided run late claims go on to hold; what holds in every iteration does anywhere.
-  const besides = choices.filter((other) => other.item !== item && ((when === 'early' && other.when === 'late') || follows(boundFact(other.claim, setting.sym), setting.known)));
-  const settled = settle(setting, [opposed, ...besides.map(({ claim }) => claim)]);
+  const besides = choices.filter((other) => !ended.includes(other) && ((when === 'early' && other.when === 'late') || follows(boundFact(other.claim, sym), known)));
+  const opposites = ended.map(({ item }) => ({ item, claim: when === 'early' ? item.late : item.early })).filter((entry): entry is { item: GuardClaims; claim: Claim } => entry.claim !== null);
+  if (opposites.length === 0) return null;
+  const settled = settle(setting, [...opposites, ...besides].map(({ claim }) => claim));
   if (typeof settled === 'string' || settled.demands.length > 0 || settled.assumed) return null;
-  return new Map<Expr, boolean>([[item.guard.comparison, opposed.value] as const, ...besides.map((other) => [other.item.guard.comparison, other.claim.value] as const)]);
+  return new Map<Expr, boolean>([...opposites, ...besides].map(({ item, claim }) => [item.guard.comparison, claim.value]));
 }
 
 interface Part { readonly choose: 'early' | 'late' | null; readonly items: readonly GuardClaims[] }
