@@ -75,3 +75,21 @@ describe('a counter that is set in front of the loop', () => {
     expect(text.includes('k < 0') || !/k_?[fF]ull/.test(text)).toBe(true);
   });
 });
+
+describe('what is decided inside', () => {
+  test('a loop that has no iteration goes, and what its head sets stays', () => {
+    const text = peeled('int j = 3;\n    for (int k = 0; k < n; ++k) {\n        for (j = 0; j < 4 && k > 0; ++j) s += a[k - 1] * j;\n        s *= 0.5f + j;\n    }');
+    expect(text).not.toMatch(/false/);
+    expect(text).toContain('j = 0;\n');
+  });
+
+  test('an iteration that surely runs needs no test', () => {
+    const text = peeled('for (int k = 0; k < 8; ++k) { s *= 0.5f; if (k == 0) s += a[k]; }');
+    expect(text).not.toMatch(/if \(/);
+    expect(text).toMatch(/int k = 0;\s+\{ s \*= 0\.5f; s \+= a\[k\]; \+\+k; \}\s+for \(; k < 8; \+\+k\)/);
+  });
+
+  test('a constant bound below the loop\'s own stands alone', () => {
+    expect(peeled('int v;\n    for (v = 0; v < 9; v++) { s *= 0.5f; if (v < 5) s += a[v]; }\n    v = n;')).toMatch(/for \(v = 0; v < 5; v\+\+\)/);
+  });
+});

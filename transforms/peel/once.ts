@@ -7,7 +7,7 @@
 import { strip } from '../../src/analysis/children.js';
 import { stepOf } from '../../src/analysis/induction.js';
 import type { Stmt } from '../../src/syntax/tree.js';
-import { commaList, jumpsOf } from '../lib/loops.js';
+import { commaList, conjunctsOf, jumpsOf } from '../lib/loops.js';
 import { add, constant, equal, interval, isConstant, linearIn, multiply, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import type { Reader } from '../lib/guards/reading.js';
 import { visitLive, type Decisions } from '../lib/guards/simplify.js';
@@ -29,7 +29,7 @@ export interface Course {
 
 /** The runs without those that never run, and with `single` for those that are an `if`. */
 export function shortened(course: Course, runs: readonly Run[]): readonly Run[] {
-  const { counter, reader } = course;
+  const { counter, reader, loop, sym, tested } = course;
   if (!counter.monotone || counter.direction === 0 || runs.length < 2) return runs;
   const start = entryValue(reader, counter);
   const [first, ...later] = runs;
@@ -43,7 +43,8 @@ export function shortened(course: Course, runs: readonly Run[]): readonly Run[] 
     const once = run.once === true || (before === undefined
       ? start !== null && run.test !== null && holdsAt(course, run.test, moved(course, start, step)) === false
       : before.test !== null && endsAfterOne(course, before.test, run, step));
-    return once ? { ...run, single: { certain } } : run;
+    const entered = certain && loop.condition !== null && tested.length === conjunctsOf(loop.condition).length && tested.every((form) => interval(replaced(form, sym, start)).high < 0n);
+    return once ? { ...run, single: { certain, entered } } : run;
   });
 }
 

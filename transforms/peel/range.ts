@@ -16,7 +16,7 @@ import { breaksAtOnce, diesWithLoop, doesNothing, isReached } from './run-body.j
 import { shortened } from './once.js';
 import type { PeelableLoop } from '../lib/guards/tested-loop.js';
 import type { Guard } from '../lib/guards/guards.js';
-import { constant, equal, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
+import { constant, equal, interval, isConstant, negate, subtract, symbol, symbolsOf, type Poly, type Sym } from '../lib/guards/polynomial.js';
 import { integerType, Reader } from '../lib/guards/reading.js';
 import { follows, opposite, testForm } from '../lib/guards/solve.js';
 import { ARM_TELLS } from '../lib/arm-value.js';
@@ -38,8 +38,8 @@ export interface Run {
   readonly decisions: Decisions;
   /** It has one iteration at most: the counter steps over one value. */
   readonly once?: true;
-  /** Written as an `if`: one iteration at most, which no jump of the loop leaves. `certain`: its own test holds there. */
-  readonly single?: { readonly certain: boolean };
+  /** Written as an `if`: one iteration at most, which no jump of the loop leaves. `certain`: its own test holds there; `entered`: so does the loop's. */
+  readonly single?: { readonly certain: boolean; readonly entered: boolean };
 }
 
 export interface RangePlan {
@@ -379,7 +379,9 @@ function impliesLoopTest({ conjuncts, tested, sym, counter, nonNegative }: Setti
   if (conjuncts.length !== 1 || form === undefined) return false;
   // Where the counter is at least zero wherever it is tested, so is a bound from below, and what is not below it is not either.
   const atLeastZero = nonNegative ? [subtract(negate(symbol(sym)), constant(1n))] : [];
-  return early.some((claim) => (claim.side === '>=' ? counter.nonNegative || hasSignedBound(claim) : counter.nonNegative) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), ...atLeastZero] : [boundFact(claim, sym)]));
+  // A bound that is clamped at zero says less of a counter below it.
+  const compares = (claim: Claim): boolean => counter.nonNegative || (hasSignedBound(claim) && (claim.side === '>=' || !nonNegative || interval(claim.change.level).low >= 0n));
+  return early.some((claim) => compares(claim) && follows(form, claim.side === '>=' ? [boundFact(claim, sym), ...atLeastZero] : [boundFact(claim, sym)]));
 }
 
 /** The bound comes out signed, so that a counter below zero compares as it should. */

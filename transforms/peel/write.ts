@@ -259,7 +259,9 @@ function singleText(context: TransformContext, plan: RangePlan, run: Run, test: 
   const { loop } = plan;
   const { source } = context.unit;
   const style = styleOf(source, context.facts.function);
-  const head = `if${style.keywordSpace}(${singleTest(context, plan, run, test)})`;
+  // What surely runs needs no test: a block, for what the body declares.
+  const sure = run.single.entered;
+  const head = sure ? '' : `if${style.keywordSpace}(${singleTest(context, plan, run, test)})`;
   // Nobody asks for the counter behind the last run.
   const last = plan.runs.at(-1) === run && diesWithLoop(context, loop);
   const step = loop.kind === 'for' && loop.step !== null && !last ? `${joinLines(textOf(source, loop.step.span))};` : null;
@@ -267,7 +269,7 @@ function singleText(context: TransformContext, plan: RangePlan, run: Run, test: 
   const inner = shift.to + style.unit;
   const { body } = loop;
   if (body.kind === 'compound') {
-    const text = copyText(source, { start: loop.headSpan.end, end: body.span.end }, shift, simplify(context.facts, body, run.decisions, shift));
+    const text = copyText(source, { start: sure ? body.span.start : loop.headSpan.end, end: body.span.end }, shift, simplify(context.facts, body, run.decisions, shift));
     if (step === null) return `${init}${head}${text}`;
     const open = text.slice(0, -1).trimEnd();
     return `${init}${head}${text.includes('\n') ? `${open}\n${inner}${step}\n${shift.to}}` : `${open} ${step} }`}`;

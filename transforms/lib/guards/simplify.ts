@@ -7,14 +7,15 @@
 import { forEachChild, isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import type { Span } from '../../../src/source/types.js';
-import type { CompoundStmt, ConditionalExpr, DeclareStmt, Expr, IfStmt, Stmt, Type } from '../../../src/syntax/tree.js';
+import type { CompoundStmt, ConditionalExpr, DeclareStmt, Expr, ForStmt, IfStmt, Stmt, Type, WhileStmt } from '../../../src/syntax/tree.js';
 import { armStands, isConverted } from '../arm-value.js';
 import { commentsAbove, commentsBehindBrace, speaksOfTest } from '../branch-comments.js';
 import { beginsWithMacro, elseFollows } from '../lone-statement.js';
 import { BINDING, bindingOf } from '../operands.js';
-import { commentsIn, copyText, endsLine, indentAt, lineStartOf, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
+import { commentsIn, copyText, endsLine, indentAt, joinLines, lineStartOf, startsLine, statementStart, textOf, wholeLines, withBlankLine, withTrailingComments, type Replacement, type Shift } from '../text.js';
 import { diesSilently, headNames, mayDeclare } from './arm-names.js';
 import { typeName } from './cpp.js';
+import { isRepeatable } from './tested-loop.js';
 import { ConditionFolder, isTight, type Decisions } from './conditions.js';
 import { isUserCheck } from './user-checks.js';
 
@@ -69,11 +70,26 @@ class Simplifier extends ConditionFolder {
 
   rewrite(node: Node): readonly Replacement[] {
     if (isStmt(node) && node.kind === 'declare' && this.isSpent(node)) return this.removed(node);
+    if (isStmt(node) && (node.kind === 'for' || node.kind === 'while') && this.neverRuns(node)) return this.loopGone(node);
     if (isStmt(node)) return node.kind === 'if' ? this.branch(node) : node.kind === 'compound' ? this.block(node) : node.kind === 'macro-statement' ? [] : this.children(node);
     if (node.kind === 'macro' || isUserCheck(node)) return [];
     if (node.kind === 'conditional') return this.conditional(node);
     const { value, edits } = this.fold(node);
     return value === null ? edits : [{ span: node.span, text: node.type.kind === 'bool' ? String(value) : String(Number(value)) }];
+  }
+
+  /** The test of a loop inside is decided: it has no iteration. */
+  private neverRuns(node: ForStmt | WhileStmt): boolean {
+    if (node.conditionDecl !== null || node.condition === null || this.fold(node.condition).value !== false) return false;
+    return node.kind === 'while' || node.init.kind !== 'declare' || node.init.variables.every(({ init }) => init === null || isRepeatable(this.facts, init));
+  }
+
+  /** What is left of it is what its head sets. */
+  private loopGone(node: ForStmt | WhileStmt): readonly Replacement[] {
+    const { source } = this.facts.unit;
+    const set = node.kind === 'for' && node.init.kind === 'expression' ? `${joinLines(textOf(source, node.init.expression.span))};` : null;
+    if (set === null) return this.removed(node);
+    return [{ span: { start: statementStart(node), end: node.span.end }, text: set }];
   }
 
   protected conditional(node: ConditionalExpr): readonly Replacement[] {
@@ -156,18 +172,19 @@ class Simplifier extends ConditionFolder {
   }
 
   /** Text of a statement that goes: with its lines, if it has them for itself. */
-  private removed(node: IfStmt | DeclareStmt): readonly Replacement[] {
+  private removed(node: IfStmt | DeclareStmt | ForStmt | WhileStmt): readonly Replacement[] {
     const { source } = this.facts.unit;
     const parent = this.facts.parent(node);
+    const start = node.kind === 'for' || node.kind === 'while' ? statementStart(node) : node.span.start;
     if (parent !== null && parent.kind === 'if' && parent.else === node && !elseFollows(this.facts, parent)) return [{ span: { start: parent.then.span.end, end: node.span.end }, text: '' }];
-    if (parent === null || parent.kind !== 'compound') return [{ span: node.span, text: ';' }];
-    const extent = { start: node.span.start, end: withTrailingComments(source, node.span.end) };
+    if (parent === null || parent.kind !== 'compound') return [{ span: { start, end: node.span.end }, text: ';' }];
+    const extent = { start, end: withTrailingComments(source, node.span.end) };
     const lines = wholeLines(source, extent);
     // At the edges of its block the newline belongs to the brace.
     if (lines.start > parent.span.start && lines.end <= parent.span.end - 1) return [{ span: withBlankLine(source, lines), text: '' }];
     // Between two others on a line one blank goes along.
-    const blank = /[ \t]/.test(source.text.charAt(node.span.end)) && /[ \t]/.test(source.text.charAt(node.span.start - 1)) && !startsLine(source, node.span.start);
-    return [{ span: { start: blank ? node.span.start - 1 : node.span.start, end: node.span.end }, text: '' }];
+    const blank = /[ \t]/.test(source.text.charAt(node.span.end)) && /[ \t]/.test(source.text.charAt(start - 1)) && !startsLine(source, start);
+    return [{ span: { start: blank ? start - 1 : start, end: node.span.end }, text: '' }];
   }
 
   private unwrapped(node: IfStmt, kept: Stmt): readonly Replacement[] {
