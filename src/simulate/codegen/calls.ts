@@ -16,7 +16,7 @@ import { inlineLambda, lambdaSlot } from './lambdas.js';
 import { convert, type Val } from './operators.js';
 import { numericLimit } from './numeric-limits.js';
 import { beginsWith, boundAddress, isPlace, load, placeOf } from './places.js';
-import { isConst, meant, pointsToConst } from './twins.js';
+import { accepts, isConst, isNearer, meant, pointsToConst } from './twins.js';
 
 /** With `wantPlace` a result of reference type is returned as such. */
 export function callExpression(ctx: FunctionContext, e: Extract<Expr, { kind: 'call' }>, _wantPlace: boolean): Val {
@@ -288,7 +288,10 @@ function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args:
   let best: Match | null = null;
   let rival: FunctionDecl | null = null;
   const matches: Match[] = [];
+  const several = candidates.length > 1;
+  const onDevice = candidates.some(runsOnDevice);
   for (const decl of candidates) {
+    if (several && (!accepts(ctx, decl, args) || (onDevice && !runsOnDevice(decl)))) continue;
     const m = match(ctx, decl, types, explicit, owner);
     if (m === null) continue;
     matches.push(m);
@@ -300,6 +303,10 @@ function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args:
   if (best === null) return ctx.unsupported(`no overload of ${name} fits`, at.span);
   // What tells them apart (`enable_if`, a constraint) is not read.
   if (rival !== null) return ctx.unsupported(`call of ${name}: several templates fit`, at.span);
+  const { decl: first, score } = best;
+  // `long` and `long long` are one type here.
+  if (matches.some(({ decl, score: other }) => decl !== first && other === score && isSecond(decl, first))) return ctx.unsupported(`call of ${name}: overloads of types that are told apart by their names alone`, at.span);
+  if (first.template === null && matches.some((m) => m.decl.template !== null && m.score > score - 1 && isNearer(ctx, m.decl, first, args))) return ctx.unsupported(`call of ${name}: a template may be nearer`, at.span);
   best = twin(ctx, best, matches, args, object) ?? ctx.unsupported(`call of ${name}: overloads that const or a kind of reference tells apart`, at.span);
   if (best.decl.body === null) {
     const definition = ctx.compiler.definitionOf(best.decl);
@@ -307,6 +314,17 @@ function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args:
     return match(ctx, definition, types, explicit, owner) ?? { ...best, decl: definition };
   }
   return best;
+}
+
+function runsOnDevice({ qualifiers }: FunctionDecl): boolean {
+  return qualifiers.device || qualifiers.constexpr;
+}
+
+/** Two functions of one file that have the same parameters as far as the tree tells. */
+function isSecond(a: FunctionDecl, b: FunctionDecl): boolean {
+  const plain = (one: FunctionDecl): boolean => one.body !== null && one.template === null && one.specialises === null && !isLeftOut(one);
+  const alike = a.file === b.file && a.owner === b.owner && a.qualifiers.device === b.qualifiers.device && a.qualifiers.host === b.qualifiers.host;
+  return alike && plain(a) && plain(b) && sameSignature(a, b);
 }
 
 /** Of the best match and those that differ from it in `const` and references alone, the one that is meant. */

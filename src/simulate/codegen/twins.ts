@@ -8,7 +8,7 @@
  * ISO C++ 17, [over.ics.rank].
  */
 import { strip, type Expr, type FunctionDecl, type ParameterDecl, type Type } from '../../syntax/tree.js';
-import { sameType, unqualified } from '../../syntax/types.js';
+import { isArithmetic, sameType, stripReference, unqualified } from '../../syntax/types.js';
 import { walkStmt } from '../walk.js';
 import type { FunctionContext } from './context.js';
 
@@ -97,7 +97,7 @@ export function isLvalue(expr: Expr): boolean | null {
       const [first] = results;
       return first === undefined || results.some((one) => one !== first) ? null : first;
     }
-    case 'cast': return e.type.kind === 'record' || e.type.kind === 'dependent' || e.type.kind === 'unknown' ? null : e.style === 'c' || e.style === 'static' || e.style === 'reinterpret' || e.style === 'const' ? null : false;
+    case 'cast': return e.reference !== undefined ? e.reference === 'lvalue' : e.type.kind === 'dependent' || e.type.kind === 'unknown' ? null : false;
     case 'conditional': {
       const then = isLvalue(e.then);
       const other = isLvalue(e.else);
@@ -129,7 +129,7 @@ export function meant(ctx: FunctionContext, tied: readonly FunctionDecl[], args:
     const given = args[i];
     const kinds = left.map((one) => kindOf(one.parameters[i]));
     if (given === undefined || kinds.every((kind) => kind === kinds[0])) continue;
-    const wanted = preference(ctx, given, kinds);
+    const wanted = preference(ctx, given, kinds, left.every((one) => isConverted(one.parameters[i], given)));
     if (wanted === null) return sameText(ctx, left);
     left = left.filter((_, n) => kinds[n] === wanted);
   }
@@ -146,15 +146,39 @@ function kindOf(parameter: ParameterDecl | undefined): Kind {
   return type.rvalue === true ? 'rvalue' : type.to.const === true ? 'const' : 'lvalue';
 }
 
+/** A number of another type than the parameter's: a reference to it is one to a temporary. */
+function isConverted(parameter: ParameterDecl | undefined, given: Expr): boolean {
+  if (parameter?.type.kind !== 'reference') return false;
+  const [to, from] = [unqualified(parameter.type.to), unqualified(stripReference(given.type))];
+  return isArithmetic(to) && isArithmetic(from) && !sameType(to, from);
+}
+
+/** Can the function be meant at all? A reference that may be written binds to no value, to nothing const and to no number of another type. */
+export function accepts(ctx: FunctionContext, decl: FunctionDecl, args: readonly Expr[]): boolean {
+  return args.every((given, i) => {
+    const parameter = decl.parameters[i];
+    if (parameter === undefined || parameter.pack || kindOf(parameter) !== 'lvalue' || parameter.type.kind !== 'reference' || parameter.type.to.kind === 'dependent') return true;
+    return !isConverted(parameter, given) && isLvalue(given) !== false && isConst(ctx, given) !== true;
+  });
+}
+
+/** Is a function template nearer than the function, which takes a reference to const of what the template takes as it is? */
+export function isNearer(ctx: FunctionContext, template: FunctionDecl, decl: FunctionDecl, args: readonly Expr[]): boolean {
+  return args.some((given, i) => {
+    const [own, other] = [kindOf(decl.parameters[i]), kindOf(template.parameters[i])];
+    return own === 'const' && (other === 'lvalue' || other === 'rvalue') && isConst(ctx, given) !== true;
+  });
+}
+
 /** The kind that the argument prefers among those that there are. */
-function preference(ctx: FunctionContext, given: Expr, kinds: readonly Kind[]): Kind | null {
+function preference(ctx: FunctionContext, given: Expr, kinds: readonly Kind[], converted: boolean): Kind | null {
   const first = (...order: readonly Kind[]): Kind | null => order.find((kind) => kinds.includes(kind)) ?? null;
   if (kinds.every((kind) => kind === 'pointer' || kind === 'pointer to const')) {
     const constant = pointsToConst(ctx, given);
     return constant === null ? null : first(...(constant ? ['pointer to const'] as const : ['pointer', 'pointer to const'] as const));
   }
   if (kinds.includes('value') || kinds.some((kind) => kind.startsWith('pointer'))) return null;
-  const place = isLvalue(given);
+  const place = converted ? false : isLvalue(given);
   if (place === null) return null;
   if (!place) return first('rvalue', 'const');
   const constant = isConst(ctx, given);
