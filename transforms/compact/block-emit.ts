@@ -25,7 +25,7 @@ import { hasSlots, queued, type BlockPlan } from './block-shape.js';
 import { capacityReason } from './capacity-reason.js';
 import { linearThread } from './block-thread.js';
 import { conditionText } from './condition-text.js';
-import { declaredAs } from './region-types.js';
+import { declaredAs, declaredLike } from './region-types.js';
 
 export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
   const { source } = context.unit;
@@ -53,7 +53,7 @@ export function emitBlock(context: TransformContext, plan: BlockPlan): Change {
 /** In text that stays where it is, coordinates of the owner. */
 function ownersIn(context: TransformContext, plan: BlockPlan, changed: Span): readonly Edit[] {
   const { source } = context.unit;
-  const { owners } = namesOf(source, plan);
+  const { owners } = namesOf(context, plan);
   return staysInPlace(context, plan)
     ? plan.values.coordinates.filter((node) => node.span.start >= changed.end).map((node) => ({ file: source.realPath, span: node.span, text: owners.get(node.axis ?? 'x') ?? '' }))
     : [];
@@ -67,7 +67,7 @@ class Writer {
   constructor(private readonly context: TransformContext, private readonly plan: BlockPlan, private readonly indent: string, private readonly lost: readonly string[] = []) {
     this.source = context.unit.source;
     this.style = styleOf(this.source, context.facts.function);
-    this.names = namesOf(this.source, plan);
+    this.names = namesOf(context, plan);
   }
 
   /** The condition of the items is one expression. */
@@ -304,7 +304,7 @@ class Writer {
     const lines = [...names.owners].map(([axis, owner]) => `${to}const unsigned int ${owner} = ${names.queues.get(`threadIdx.${axis}`) ?? ''}[${names.thread}];`);
     for (const { decl, type, how, value, declaration } of plan.values.travels) {
       const there = inPlace && isVisibleBehind(plan, decl);
-      const variable = there ? decl.name : declaredAs(type, decl.name);
+      const variable = there ? decl.name : declaredLike(decl, type);
       if (how === 'carry') lines.push(`${to}${variable} = ${names.queues.get(decl.name) ?? ''}[${names.thread}];`);
       else if (how === 'declare') lines.push(...(there ? [] : [`${to}${variable};`]));
       else if (declaration !== null && !there) lines.push(to + this.copy(extentOf(this.source, declaration), to, []));

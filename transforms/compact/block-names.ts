@@ -1,5 +1,7 @@
 /** Names of what compact:block adds to a kernel. */
 import type { SourceFile } from '../../src/source/types.js';
+import { spokenByMacros } from '../lib/launch-checks.js';
+import type { TransformContext } from '../lib/types.js';
 import { queued, type BlockPlan } from './block-shape.js';
 
 export interface Names {
@@ -15,12 +17,13 @@ export interface Names {
   readonly flags: ReadonlyMap<number, string>;
 }
 
-/** Names that stand nowhere in the file outside of comments. */
-export function namesOf(source: SourceFile, { values, flagged, knownFlags, knownThread }: BlockPlan): Names {
-  const taken = new Set(words(source));
+/** Names that stand nowhere in the file outside of comments, and that no macro speaks which may be defined where the file is compiled. */
+export function namesOf({ facts, unit }: TransformContext, { values, flagged, knownFlags, knownThread }: BlockPlan): Names {
+  const taken = new Set(words(unit.source));
+  const spoken = (name: string): boolean => [...facts.program.units.values()].some((one) => spokenByMacros(one, name));
   const fresh = (base: string): string => {
     let name = base;
-    for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
+    for (let n = 2; taken.has(name) || spoken(name); n++) name = `${base}${n}`;
     taken.add(name);
     return name;
   };

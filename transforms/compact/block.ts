@@ -230,7 +230,9 @@ function sharedInUse(context: TransformContext): { readonly known: boolean; read
   };
   if (facts.function.body !== null) visit(facts.function.body);
   for (const { callees } of facts.calls) for (const callee of callees) if (callee.body !== null) visit(callee.body);
-  if (dynamic) {
+  // A launch may ask for dynamic memory that the kernel does not name: it counts all the same.
+  const asked = facts.launches.some(({ sharedBytes: size }) => size !== null && facts.constant(size) !== 0n);
+  if (dynamic || asked) {
     if (facts.launches.length === 0 || !facts.program.allLaunchesVisible(facts.function)) what ??= 'the dynamic array';
     let most = 0;
     for (const launch of facts.launches) {

@@ -339,7 +339,7 @@ function itemLines(context: TransformContext, plan: GridPlan, style: KernelStyle
   if (given === null) for (const stmt of returnsIn(roots)) replacements.push({ span: stmt.span, text: 'continue;' });
   const lines: string[] = [];
   if (given === null && !direct && (asking.length > 0 || slice.carried.length > 0)) lines.push(`${indent}const ${index.item} ${all.item} = ${all.items}[${all.at}];`);
-  slice.carried.forEach(({ decl }, i) => { lines.push(`${indent}${carriedType(decl.type) ?? ''} ${decl.name} = ${names.carried[i] ?? ''}[${all.item}];`); });
+  slice.carried.forEach(({ decl }, i) => { lines.push(`${indent}${decl.type.const === true ? 'const ' : ''}${carriedType(decl.type) ?? ''} ${decl.name} = ${names.carried[i] ?? ''}[${all.item}];`); });
   const put = (span: Span, depth: string): void => { lines.push(depth + copyText(source, span, { from: indentAt(source, span.start), to: depth }, within(replacements, span))); };
   for (const stmt of slice.statements) put(extentOf(source, stmt), indent);
   const outer = new Set([...slice.statements, ...shape.tail.flat()].flatMap(declaredNames).concat(slice.carried.map(({ decl }) => decl.name), given === null ? [] : facts.function.parameters.map((parameter) => parameter.name)));

@@ -10,8 +10,7 @@ import { walk, type Node } from '../../src/analysis/children.js';
 import type { Effects, FunctionFacts, Variable } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
 import { strip, type Decl, type DeclareStmt, type Stmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';
-import { constantsAskedFor, isConstantHere, localDeclarations, namesTypesOfValues, wordIn, wordsOf, type LocalDeclaration } from '../lib/local-names.js';
-import { namedIn } from '../lib/moves-along.js';
+import { constantsAskedFor, isConstantHere, localDeclarations, namedIn, namesTypesOfValues, wordIn, wordsOf, type LocalDeclaration } from '../lib/local-names.js';
 import type { TransformContext } from '../lib/types.js';
 import { continuation, type GridShape } from './grid-shape.js';
 

@@ -24,6 +24,7 @@ import type { Change, Edit, TransformContext } from '../lib/types.js';
 import { maskAt, writeMask, type MaskPlan } from '../lib/votes.js';
 import type { LoopPlan } from './loop-shape.js';
 import { partOf } from './region.js';
+import { declaredLike } from './region-types.js';
 
 export interface LoopTexts { readonly edits: readonly Edit[]; readonly names: readonly string[] }
 
@@ -48,7 +49,7 @@ export function loopTexts(context: TransformContext, plan: LoopPlan, mask: Extra
   const written = writeMask(context, mask, name);
   const snake = prefersUnderscores(context);
   const [active, queued, finished] = [name('active'), name('queued'), name('finished')];
-  const held = plan.held.map(({ decl, type }) => ({ name: decl.name, type, queue: name(snake ? `${decl.name}_queue` : `${decl.name}Queue`) }));
+  const held = plan.held.map(({ decl, type }) => ({ name: decl.name, copy: declaredLike(decl, type), type, queue: name(snake ? `${decl.name}_queue` : `${decl.name}Queue`) }));
   const { region, loop, depth } = plan;
   const declare = (type: string, what: string): string => (type.endsWith('*') ? `${type}${what}` : `${type} ${what}`);
   const word = (keyword: string): string => keyword + style.keywordSpace;
@@ -58,7 +59,7 @@ export function loopTexts(context: TransformContext, plan: LoopPlan, mask: Extra
   const at = place.indent;
   const deep = at + style.unit;
   const work = (indent: string): string => [
-    ...held.map(({ name: own, type, queue }) => `${indent}${declare(type, own)} = ${queue}[${finished} % ${depth}];`), heavyText(context, plan, indent), `${indent}${finished}++;`,
+    ...held.map(({ copy, queue }) => `${indent}${copy} = ${queue}[${finished} % ${depth}];`), heavyText(context, plan, indent), `${indent}${finished}++;`,
   ].join('\n');
   const said = joinLines(textOf(source, region.predicate.span));
   const condition = region.holds ? grouped(said, region.predicate, BINDING.assignment) : negated(said, region.predicate);

@@ -13,6 +13,7 @@ import { isStmt, type Node } from '../../src/analysis/children.js';
 import type { Loop, MemoryAccess, Variable } from '../../src/analysis/facts.js';
 import type { Expr, RefExpr, Stmt } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
+import { constantsAskedFor } from '../lib/local-names.js';
 import { excerpt, lineOf } from '../lib/obligation.js';
 import type { TransformContext } from '../lib/types.js';
 import { maskAt } from '../lib/votes.js';
@@ -205,6 +206,9 @@ class Finder {
       if (type === null) { this.obstacle('types-known', ref, `the type of ${decl.name} cannot be spelled for a copy`, null, false); continue; }
       held.push({ decl, type });
     }
+    constantsAskedFor(region.heavy.stmts, (ref) => {
+      if (ref.kind === 'ref' && held.some(({ decl }) => decl === ref.decl)) this.obstacle('types-known', ref, `${ref.name} must be a constant here, and is the value of an item`, `declare ${ref.name} constexpr in front of the loop`);
+    });
     return held;
   }
 

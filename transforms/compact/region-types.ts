@@ -111,6 +111,12 @@ function plainName(type: Type): string | null {
   return null;
 }
 
+/** The same for a copy of a variable that keeps its `const`: overloads, methods and `decltype` ask for it. */
+export function declaredLike(decl: Variable, type: string): string {
+  if (decl.type.const !== true) return declaredAs(type, decl.name);
+  return type.endsWith('*') ? `${type}const ${decl.name}` : `const ${type} ${decl.name}`;
+}
+
 /** `float v`, `const float *p`: the declaration of a variable of a spelled type. */
 export function declaredAs(type: string, name: string): string {
   return type.endsWith('*') ? `${type}${name}` : `${type} ${name}`;

@@ -226,3 +226,27 @@ export function wordIn(words: Words, word: string, { start, end }: Span): number
 export function namesTypesOfValues(text: string, { start, end }: Span): boolean {
   return /\b(?:decltype|typeof|__typeof__|alignas)\b|\[[\s&=\w,]*\]\s*[({]/.test(text.slice(start, end));
 }
+
+/** The first name of the declaration that the text spells. A using-directive may explain any. */
+export function namedIn(spelled: Words, { names, stmt }: LocalDeclaration, span: Span): string | null {
+  if (names === 'any') return stmt.span.start < span.start ? 'a namespace' : null;
+  return names.find((name) => wordIn(spelled, name, span) !== null) ?? null;
+}
+
+/** A word that no declaration of the function explains; null if there is none. */
+export function unexplainedIn(context: TransformContext, spelled: Words, span: Span): string | null {
+  const { function: fn } = context.facts;
+  const own = new Set([...fn.parameters, ...fn.template ?? []].map(({ name }) => name));
+  for (const { names } of localDeclarations(context)) if (names !== 'any') for (const name of names) own.add(name);
+  for (const word of spelled.of.keys()) {
+    if (!own.has(word) && !OWN_WORDS.has(word) && wordIn(spelled, word, span) !== null) return word;
+  }
+  return null;
+}
+
+/** Words that no namespace can give a meaning. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'break', 'continue', 'return', 'const', 'constexpr', 'volatile', 'static', 'auto', 'unsigned', 'signed', 'int', 'char', 'short',
+  'long', 'bool', 'float', 'double', 'void', 'true', 'false', 'nullptr', 'sizeof', 'struct', 'union', 'enum', 'typedef', 'using', 'namespace', 'typename', 'static_cast', 'reinterpret_cast',
+  'threadIdx', 'blockIdx', 'blockDim', 'gridDim', '__restrict__', '__shared__',
+]);

@@ -11,7 +11,7 @@
  */
 import type { Span } from '../../src/source/types.js';
 import type { DeclareStmt, Stmt } from '../../src/syntax/tree.js';
-import { localDeclarations, wordIn, wordsOf, type LocalDeclaration, type Words } from './local-names.js';
+import { localDeclarations, namedIn, unexplainedIn, wordIn, wordsOf, type LocalDeclaration, type Words } from './local-names.js';
 import type { TransformContext } from './types.js';
 
 /** Why a name would be lost. */
@@ -74,12 +74,6 @@ export function movesAlong(context: TransformContext, { texts, words, place, end
   return { stmts: between.filter((declaration) => moved.has(declaration)).map(({ stmt }) => stmt), stuck };
 }
 
-/** The first name of the declaration that the text spells. A using-directive may explain any. */
-export function namedIn(spelled: Words, { names, stmt }: LocalDeclaration, span: Span): string | null {
-  if (names === 'any') return stmt.span.start < span.start ? 'a namespace' : null;
-  return names.find((name) => wordIn(spelled, name, span) !== null) ?? null;
-}
-
 function nameOf({ names }: LocalDeclaration): string {
   return names === 'any' ? 'the using-directive' : names.join(', ');
 }
@@ -113,24 +107,6 @@ function around({ start, end }: Span, cuts: readonly Span[]): readonly Span[] {
   }
   return [...parts, { start: at, end }];
 }
-
-/** A word that no declaration of the function explains; null if there is none. */
-function unexplainedIn(context: TransformContext, spelled: Words, span: Span): string | null {
-  const { function: fn } = context.facts;
-  const own = new Set([...fn.parameters, ...fn.template ?? []].map(({ name }) => name));
-  for (const { names } of localDeclarations(context)) if (names !== 'any') for (const name of names) own.add(name);
-  for (const word of spelled.of.keys()) {
-    if (!own.has(word) && !OWN_WORDS.has(word) && wordIn(spelled, word, span) !== null) return word;
-  }
-  return null;
-}
-
-/** Words that no namespace can give a meaning. */
-const OWN_WORDS: ReadonlySet<string> = new Set([
-  'if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'break', 'continue', 'return', 'const', 'constexpr', 'volatile', 'static', 'auto', 'unsigned', 'signed', 'int', 'char', 'short',
-  'long', 'bool', 'float', 'double', 'void', 'true', 'false', 'nullptr', 'sizeof', 'struct', 'union', 'enum', 'typedef', 'using', 'namespace', 'typename', 'static_cast', 'reinterpret_cast',
-  'threadIdx', 'blockIdx', 'blockDim', 'gridDim', '__restrict__', '__shared__',
-]);
 
 function holds(outer: Span, inner: Span): boolean {
   return inner.start >= outer.start && inner.end <= outer.end;

@@ -7,6 +7,7 @@
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';
 import type { Decl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { localDeclarations, namedIn, unexplainedIn, wordsOf } from './local-names.js';
 import { lineOf, proved, refuted, unknown } from './obligation.js';
 import { declaredIn, scopeAt } from './scopes.js';
 import type { Obligation, TransformContext } from './types.js';
@@ -81,6 +82,19 @@ function lostInCopy(context: TransformContext, root: Node, place: Stmt, there: R
   const ownNames = new Set([...own].map((decl) => decl.name));
   for (const name of new Set([...here.keys(), ...there.keys()])) {
     if (here.get(name) !== there.get(name) && !ownNames.has(name) && spells(unit.source.text, root.span, name)) return elsewhere(name, root.span);
+  }
+  return broughtElsewhere(context, root, place);
+}
+
+/** A `using`, an alias of a namespace or a local declaration of a function that is in force at one of the places only. */
+function broughtElsewhere(context: TransformContext, root: Node, place: Stmt): Lost | null {
+  for (const local of localDeclarations(context)) {
+    if (local.stmt.brings === undefined) continue;
+    const inForce = (at: number): boolean => local.stmt.span.end <= at && at < local.scope.end;
+    if (inForce(root.span.start) === inForce(place.span.start)) continue;
+    const words = wordsOf(context);
+    const name = local.names === 'any' ? unexplainedIn(context, words, root.span) : namedIn(words, local, root.span);
+    if (name !== null) return { ...elsewhere(name, root.span), remedy: `write ${name} with its namespace, or put the using in front of the loop` };
   }
   return null;
 }

@@ -21,6 +21,8 @@ export function isFree({ facts, unit }: TransformContext, name: string): boolean
   const { span } = facts.function;
   if (word.test(unit.source.text.slice(span.start, span.end))) return false;
   for (const macro of unit.macros.values()) if (macro.name === name || word.test(macro.body)) return false;
+  // A file that includes this one may define the macro first.
+  for (const other of facts.program.units.values()) if (other.macros.has(name)) return false;
   return true;
 }
 
