@@ -26,10 +26,12 @@ export function roundsOf(loop: Loop, spot: Spot, shape: BlockShape, outer: Bindi
   // What a `do` tests at its end it has stepped before.
   const condition = loop.kind === 'do' ? null : loop.condition;
   const steps = new Map<Decl, Step>();
+  const tried = new Set<Decl>();
   let state = new Map<Decl, number>();
   for (const ref of [...(condition === null ? [] : refsIn(condition)), ...asked]) {
-    if (ref.decl === null || steps.has(ref.decl)) continue;
-    const step = stepOf(ref, loop, spot);
+    if (ref.decl === null || tried.has(ref.decl)) continue;
+    tried.add(ref.decl);
+    const step = stepIn(loop, ref, ref.decl, spot);
     const start = step === null ? null : startOf(ref, loop, spot);
     const first = start === null ? null : held(oneForAll(start, spot, shape, outer), ref.decl);
     if (step === null || first === null) continue;
@@ -66,6 +68,19 @@ function held(value: number | null, decl: Decl): number | null {
 }
 
 type Step = Expr & { readonly kind: 'assign' | 'update' };
+
+const known = new WeakMap<Loop, Map<Decl, Step | null>>();
+
+/** What steps a variable in a loop is asked for every access in it, and in every round of the loops around. */
+function stepIn(loop: Loop, ref: RefExpr, decl: Decl, spot: Spot): Step | null {
+  let of = known.get(loop);
+  if (of === undefined) known.set(loop, of = new Map());
+  const before = of.get(decl);
+  if (before !== undefined) return before;
+  const step = stepOf(ref, loop, spot);
+  of.set(decl, step);
+  return step;
+}
 
 /** The only assignment of the variable in the loop, if it ends each round. */
 function stepOf(ref: RefExpr, loop: Loop, spot: Spot): Step | null {

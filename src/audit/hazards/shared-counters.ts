@@ -124,10 +124,11 @@ function isCompared(set: Access, accesses: readonly Access[]): boolean {
   const { facts } = set.spot;
   const up = facts.parent(set.node);
   if (set.place.volatile || !set.place.exact || up === null || up.kind !== 'assign' || up.op !== null) return false;
-  const value = facts.scope(up.value);
-  if (!value.known || value.value !== 'lane') return false;
   const asks = (condition: Expr): boolean => accesses.some((access) => access.mode === 'read' && access.spot === set.spot && within(access.node, condition) && textOf(access.node, access.spot) === textOf(set.node, set.spot));
-  return set.spot.sets.at(set.node).partitions.some((partition) => partition.by === 'branch' && partition.facts === facts && partition.conditions.some(asks));
+  // Most writes stand under no condition that reads their cell: what they write is asked last.
+  if (!set.spot.sets.at(set.node).partitions.some((partition) => partition.by === 'branch' && partition.facts === facts && partition.conditions.some(asks))) return false;
+  const value = facts.scope(up.value);
+  return value.known && value.value === 'lane';
 }
 
 /** Several threads compare one cell and set it: said? */
