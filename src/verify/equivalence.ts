@@ -200,7 +200,9 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   const scalars = parameterLeaves(kernel, instance.environment);
   const signed = scalars.flatMap(({ name, type }) => (type.k === 'scalar' && SIGNED.has(type.s) && !(options.arguments?.has(name) ?? false) ? [name] : []));
-  const usual = withNegatives(settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) }), signed);
+  const asked = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
+  // One seed is one choice of inputs: nobody wants others then.
+  const usual = options.seeds?.length === 1 ? asked : withNegatives(asked, signed);
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
   let settings: readonly Setting[] = single;
   if (options.plan !== undefined) {
