@@ -26,7 +26,7 @@ const { values: options, positionals } = parseArgs({
 });
 const folder = path.resolve(positionals[0] ?? '.');
 const work = path.resolve(options.work ?? path.join(os.tmpdir(), 'divmod-corpus'));
-const cli = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../dist/src/cli/main.js');
+const cli = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../dist/bundle/main.js');
 const before = path.join(work, 'before');
 const after = path.join(work, 'after');
 

@@ -1,51 +1,54 @@
 /**
- * Runs the command as a user does: a process of its own. The sources are stripped of their types into a folder under node_modules
- * (where packages resolve), file by file and only if they changed, so that test files that run side by side can share it.
+ * Runs the command as a user does: a process of its own, from files joined as they are packed. Test files that run side by side share them.
  */
-import { transformSync } from '@swc/core';
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../helpers/temporary.js';
 
 const root = process.cwd();
-const target = path.join(root, 'node_modules', '.cache', 'divmod-cli');
+/** Under node_modules, where packages resolve; the manifest of divmod is found further up. */
+const cache = path.join(root, 'node_modules', '.cache', 'divmod-cli');
+const A_DAY = 86_400_000;
 
-let built = false;
+let built: string | null = null;
 
+/** The command's main file. */
 export function buildCli(): string {
-  if (!built) {
-    for (const room of ['src', 'transforms']) compile(path.join(root, room), path.join(target, room));
-    writeFileSync(path.join(target, 'package.json'), readFileSync(path.join(root, 'package.json')));
-    built = true;
-  }
-  return path.join(target, 'src', 'cli', 'main.js');
+  built ??= bundle();
+  return path.join(built, 'main.js');
 }
 
-function compile(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const source = path.join(from, entry.name);
-    if (entry.isDirectory()) {
-      compile(source, path.join(to, entry.name));
-      continue;
-    }
-    if (!entry.name.endsWith('.ts')) continue;
-    const out = path.join(to, entry.name.replace(/\.ts$/, '.js'));
-    if (modified(out) >= modified(source)) continue;
-    const { code } = transformSync(readFileSync(source, 'utf8'), { filename: source, jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } });
-    const temporary = `${out}.${process.pid}`;
-    writeFileSync(temporary, code);
-    renameSync(temporary, out);
-  }
-}
-
-function modified(file: string): number {
+/** The folder's name tells which sources it was made from, so that a change, of this tree or of another, makes another folder. */
+function bundle(): string {
+  const target = path.join(cache, digest('scripts', 'src', 'transforms'));
+  if (existsSync(target)) return target;
+  const temporary = `${target}.${process.pid}`;
+  execFileSync(process.execPath, [path.join(root, 'scripts', 'bundle.mjs'), temporary], { stdio: ['ignore', 'ignore', 'inherit'] });
   try {
-    return statSync(file).mtimeMs;
-  } catch {
-    return 0;
+    renameSync(temporary, target);
+  } catch (error) {
+    // Another test file was first.
+    rmSync(temporary, { recursive: true, force: true });
+    if (!existsSync(target)) throw error;
   }
+  for (const name of readdirSync(cache)) {
+    const other = path.join(cache, name);
+    if (Date.now() - statSync(other).mtimeMs > A_DAY) rmSync(other, { recursive: true, force: true });
+  }
+  return target;
+}
+
+function digest(...folders: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const folder of folders) {
+    for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+      const file = path.join(root, folder, name);
+      if (statSync(file).isFile()) hash.update(`${folder}/${name}\0`).update(readFileSync(file)).update('\0');
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
 export interface CliResult {

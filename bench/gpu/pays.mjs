@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 const here = path.join(import.meta.dirname, 'pays');
-const cli = path.resolve(import.meta.dirname, '../../dist/src/cli/main.js');
+const cli = path.resolve(import.meta.dirname, '../../dist/bundle/main.js');
 const out = options.out === undefined ? mkdtempSync(path.join(tmpdir(), 'divmod-pays-')) : path.resolve(options.out);
 
 const run = (command, args, cwd = out, timeout = 300_000) => new Promise((resolve) => {
