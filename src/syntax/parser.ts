@@ -58,7 +58,8 @@ const require = createRequire(import.meta.url);
 
 function loadNative(): CppParser {
   const Parser = require('tree-sitter') as NativeModule;
-  const language: unknown = require('tree-sitter-cpp');
+  // The grammar's own entry also reads a table of its node types, from which the binding would make a class for each: a cursor needs none.
+  const language = (require('node-gyp-build') as (folder: string) => unknown)(dirname(require.resolve('tree-sitter-cpp/package.json')));
   const parser = new Parser();
   parser.setLanguage(language);
   return {
