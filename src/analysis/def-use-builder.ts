@@ -58,8 +58,14 @@ class Builder extends DefUseExpressions {
     }
     let from: number | null = null;
     for (const node of [...this.structure.gotos, ...this.structure.labels]) from = Math.min(from ?? node.span.start, node.span.start);
+    const valueSteps = new Int32Array(this.values.length);
+    const controlSteps = new Int32Array(this.controls.length);
+    this.steps.forEach((step, i) => {
+      if (step.value !== null) valueSteps[step.value.id] = i;
+      else controlSteps[step.control.id] = i;
+    });
     return {
-      values: this.values, controls: this.controls, steps: this.steps, regions: this.regions, cellular: this.cells.size > 0 || this.shared, reads: this.reads, controlOf: this.controlOf, loops: this.loopFlows,
+      values: this.values, controls: this.controls, steps: this.steps, valueSteps, controlSteps, regions: this.regions, cellular: this.cells.size > 0 || this.shared, reads: this.reads, controlOf: this.controlOf, loops: this.loopFlows,
       returns: this.returns, stores: this.stores, finals, self: this.self, cyclic: this.cyclic, unstructuredFrom: this.unstructured ? from : null, memoryReferences: this.memoryReferences,
     };
   }

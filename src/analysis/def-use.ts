@@ -58,6 +58,10 @@ export interface DefUse {
   readonly values: readonly Value[];
   readonly controls: readonly Control[];
   readonly steps: readonly Step[];
+  /** The last step of each value, by its number. */
+  readonly valueSteps: Int32Array;
+  /** The last step of each control, by its number. */
+  readonly controlSteps: Int32Array;
   /** The value that a use reads; for a plain assignment's target the value after it. Fields of a method's own object included. */
   readonly reads: ReadonlyMap<RefExpr | ThisExpr, number>;
   /** The control under which a statement, or the later operand of `&&`, `||`, `?:`, is reached. Nodes that are not in it are reached with their parents. */

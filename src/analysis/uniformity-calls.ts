@@ -91,6 +91,8 @@ function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, st
  */
 export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
   if (candidates.length === 0) return NONE;
+  // The answer may be one that an earlier step asked for, and with it what that step read.
+  state.asksElsewhere();
   const known = state.solvedCalls.get(call);
   if (known !== undefined && known.revision === state.revision) return known.solved;
   const solved: (Uniformity | null)[] = [];

@@ -4,7 +4,8 @@
  * A data-flow problem over the def-use form: each value has an element of the lattice in taint.ts, values at joins take the controls'
  * elements too (sync dependence), values that leave a loop the loop's exit conditions (temporal divergence). Solved by sweeps in
  * evaluation order from the optimistic start until nothing changes; all transfer functions are monotone, and a function without loops
- * takes one sweep. Source: Karrenberg & Hack, "Whole-Function Vectorization" (CGO 2011); Rosemann, Moll & Hack, "An Abstract
+ * takes one sweep. Behind a sweep of a loop only those steps can change that read the result of a later one (its heads, calls for who
+ * arrives at them): another sweep is made if one of these does. Source: Karrenberg & Hack, "Whole-Function Vectorization" (CGO 2011); Rosemann, Moll & Hack, "An Abstract
  * Interpretation for SPMD Divergence on Reducible Control Flow Graphs" (POPL 2021); LLVM, "Convergence and Uniformity".
  *
  * "The same value" is meant instance by instance: the k-th time a place is reached within the same iterations of the enclosing
@@ -16,7 +17,7 @@
 import { rootOf, valueType } from './lvalues.js';
 import { structureOf, type Structure } from './structure.js';
 import { defUseOf } from './def-use-builder.js';
-import type { DefUse, Value } from './def-use.js';
+import type { DefUse, Step, Value } from './def-use.js';
 import type { Control, LoopFlow } from './control-flow.js';
 import { strip, type Node } from './children.js';
 import type { Env } from './env.js';
@@ -54,6 +55,8 @@ export function sameEntry(a: Entry, b: Entry): boolean {
   return true;
 }
 
+const NOWHERE = Number.MAX_SAFE_INTEGER;
+
 export class Uniformity {
   readonly function: FunctionDecl;
   readonly structure: Structure;
@@ -68,6 +71,10 @@ export class Uniformity {
   private everything = CONSTANT;
   private solved = false;
   private result = CONSTANT;
+  /** The step that is being evaluated in a loop; beyond all steps elsewhere. */
+  private at = NOWHERE;
+  /** It has read what a later step gives. */
+  private readAhead = false;
   /** Counts the changes of what expressions are evaluated with. */
   revision = 0;
   /** Solutions of the callees of calls, as of a revision. */
@@ -111,7 +118,7 @@ export class Uniformity {
     let at = 0;
     for (const region of this.defUse.regions) {
       if (this.sweepSteps(at, region.from)) changed = true;
-      while (this.sweepSteps(region.from, region.to)) changed = true;
+      while (this.sweepLoop(region.from, region.to)) changed = true;
       at = region.to;
     }
     return this.sweepSteps(at, this.defUse.steps.length) || changed;
@@ -122,18 +129,42 @@ export class Uniformity {
     let changed = false;
     for (let i = from; i < to; i++) {
       const step = steps[i];
-      if (step === undefined) break;
-      if (step.value !== null) {
-        const old = this.taints[step.value.id] ?? 0;
-        const now = old | this.transfer(step.value);
-        if (now !== old) { this.taints[step.value.id] = now; this.revision++; changed = true; }
-      } else {
-        const old = this.own[step.control.id] ?? 0;
-        const now = old | this.ownOf(step.control);
-        if (now !== old) { this.own[step.control.id] = now; this.revision++; changed = true; }
-      }
+      if (step !== undefined && this.take(step)) changed = true;
     }
     return changed;
+  }
+
+  /** One sweep of an outermost loop; false if nothing in it can change any more. */
+  private sweepLoop(from: number, to: number): boolean {
+    const { steps } = this.defUse;
+    const ahead: Step[] = [];
+    for (let i = from; i < to; i++) {
+      const step = steps[i];
+      if (step === undefined) break;
+      this.at = i;
+      this.readAhead = false;
+      this.take(step);
+      if (this.readAhead) ahead.push(step);
+    }
+    this.at = NOWHERE;
+    for (const step of ahead) if (this.take(step)) return true;
+    return false;
+  }
+
+  /** Evaluates a step; true if that changed anything. */
+  private take({ value, control }: Step): boolean {
+    const old = value !== null ? this.taints[value.id] ?? 0 : this.own[control.id] ?? 0;
+    const now = old | (value !== null ? this.transfer(value) : this.ownOf(control));
+    if (now === old) return false;
+    if (value !== null) this.taints[value.id] = now;
+    else this.own[control.id] = now;
+    this.revision++;
+    return true;
+  }
+
+  /** What is being evaluated asks what was or will be found elsewhere: it is asked again. */
+  asksElsewhere(): void {
+    this.readAhead = true;
   }
 
   private ownOf(control: Control): number {
@@ -156,7 +187,7 @@ export class Uniformity {
 
   private joinOwn(controls: readonly Control[]): number {
     let taint = CONSTANT;
-    for (const control of controls) taint |= this.own[control.id] ?? UNKNOWN;
+    for (const control of controls) taint |= this.ownTaint(control);
     return taint;
   }
 
@@ -289,10 +320,13 @@ export class Uniformity {
   }
 
   valueTaint(id: number): number {
-    return id < 0 ? UNKNOWN : this.taints[id] ?? UNKNOWN;
+    if (id < 0) return UNKNOWN;
+    if ((this.defUse.valueSteps[id] ?? 0) >= this.at) this.readAhead = true;
+    return this.taints[id] ?? UNKNOWN;
   }
 
   ownTaint(control: Control): number {
+    if ((this.defUse.controlSteps[control.id] ?? 0) >= this.at) this.readAhead = true;
     return this.own[control.id] ?? UNKNOWN;
   }
 
@@ -304,7 +338,7 @@ export class Uniformity {
   /** Join of all controls from here outwards. */
   chain(control: Control | null): number {
     let taint = this.everything;
-    for (let c = control; c !== null; c = c.parent) taint |= this.own[c.id] ?? UNKNOWN;
+    for (let c = control; c !== null; c = c.parent) taint |= this.ownTaint(c);
     return taint;
   }
 
@@ -319,7 +353,7 @@ export class Uniformity {
   /** Who arrives at a node: what decides it inside this function, and what decides that the function is called. */
   arrivalAt(node: Node): number {
     let taint = this.entry.arrival;
-    for (let c = this.controlAt(node); c !== null; c = c.parent) taint |= this.own[c.id] ?? UNKNOWN;
+    for (let c = this.controlAt(node); c !== null; c = c.parent) taint |= this.ownTaint(c);
     const from = this.defUse.unstructuredFrom;
     if (from !== null && node.span.end > from) taint |= this.everything;
     return taint;
