@@ -22,7 +22,7 @@ import { namedBarriers } from './named-barriers.js';
 import { partialWarps } from './partial-warp.js';
 import { races } from './races.js';
 import { Report } from './report.js';
-import { sceneOf } from './scene.js';
+import { sceneOf, type Scene } from './scene.js';
 import { sharedOwners } from './shared-owners.js';
 import { spins } from './spins.js';
 
@@ -35,11 +35,12 @@ export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: Ana
   const launched = block.value === null && options.block === undefined ? block.alternatives.slice(0, MAX_SHAPES) : [];
   const short = launched.some((shape) => (shape.x * shape.y * shape.z) % 32 !== 0) && sceneOf(facts, analysis) !== null;
   if (!short && !found.some((hazard) => hazard.severity === 'error')) return found;
+  const doubted = [SYNCHRONISATION, MEMORY].filter((families) => found.some((hazard) => hazard.severity === 'error' && isOf(hazard, families))).flat();
   const known = block.value ?? options.block ?? null;
   const shapes = known !== null ? [known] : launched.length > 0 ? launched : usualShapes(facts);
   const tries = shapes.map((shape) => {
     const tried = inFavourableLight(analysis, options, shape);
-    return new Map(inOneShape(tried.kernel(facts.function), tried).map((hazard) => [keyOf(hazard), hazard]));
+    return new Map(inOneShape(tried.kernel(facts.function), tried, short ? FAMILIES : doubted).map((hazard) => [keyOf(hazard), hazard]));
   });
   // The hazard as it is seen in favourable light: its reasons are those that stand.
   const lasting = (hazard: Hazard): Hazard | null => {
@@ -77,11 +78,23 @@ function keyOf(hazard: Hazard): string {
   return `${hazard.id}\0${hazard.path}\0${hazard.line}\0${hazard.column}`;
 }
 
-function inOneShape(facts: FunctionFacts, analysis: Analysis): readonly Hazard[] {
+type Family = (scene: Scene, report: Report) => void;
+
+const SYNCHRONISATION: readonly Family[] = [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, asmCollectives, namedBarriers, lambdaCalls, spins, broadcasts, configuration, faultyMasks];
+const MEMORY: readonly Family[] = [sharedOwners, races];
+const FAMILIES: readonly Family[] = [...SYNCHRONISATION, ...MEMORY];
+/** What the families of memory find; no other finds these. */
+const OF_MEMORY: ReadonlySet<string> = new Set(['shared-race', 'lockstep-without-syncwarp', 'shared-uninitialised', 'exit-skips-shared-write']);
+
+function isOf(hazard: Hazard, families: readonly Family[]): boolean {
+  return OF_MEMORY.has(hazard.id) === (families === MEMORY);
+}
+
+function inOneShape(facts: FunctionFacts, analysis: Analysis, families: readonly Family[] = FAMILIES): readonly Hazard[] {
   const scene = sceneOf(facts, analysis);
   if (scene === null) return NONE;
   const report = new Report();
-  for (const family of [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, asmCollectives, namedBarriers, lambdaCalls, sharedOwners, races, spins, broadcasts, configuration, faultyMasks]) family(scene, report);
+  for (const family of families) family(scene, report);
   return report.hazards;
 }
 
