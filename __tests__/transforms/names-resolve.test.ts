@@ -1,6 +1,7 @@
 /** Names in text that hoist and peel write mean what they meant: declarations are compared, wherever the text lands. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { initParser } from '../../src/syntax/parser.js';
+import { compact } from '../../transforms/compact.js';
 import { hoist } from '../../transforms/hoist.js';
 import { peel } from '../../transforms/peel.js';
 import { applyAll, refuses } from '../helpers/transform.js';
@@ -161,4 +162,98 @@ int start = 4;
     __syncthreads();
 }`), 'names-resolve');
   });
+});
+
+describe('constants', () => {
+  const loop = (test: string, before = '', inner = ''): string => `${before}for (int i = 0; i < n; ++i) {
+    ${inner}if (i < ${test}) s += a[i];
+    else s *= 0.5f;
+}`;
+
+  /** The test of the first run. */
+  function bound(head: string, test: string, before = '', inner = '', parameters?: string): string {
+    const { text } = applyAll(peel, head + kernel(loop(test, before, inner), parameters), { evenIfItLoses: true });
+    return /i < n && i < (.*); \+\+i/.exec(text)?.[1] ?? text;
+  }
+
+  const SPACES = 'namespace na { constexpr int R = 2; enum E { EA = 4 }; enum class EC { X = 3 }; inline namespace v { constexpr int V = 6; } }\nconstexpr int R = 5;\nstruct Cfg { static constexpr int R = 6; enum { TILE = 8 }; };\ntypedef Cfg Other;\n';
+
+  test.each([
+    ['na::R'], ['::R'], ['R'], ['Cfg::R'], ['Cfg::TILE'], ['Other::TILE'], ['na::EA'], ['na::E::EA'], ['(int)na::EC::X'], ['na::V'],
+  ])('%s is written as it stands', (test) => {
+    expect(bound(SPACES, test)).toBe(test);
+  });
+
+  test.each([
+    ['a parameter', '', '', 'const float *a, float *o, int n, int R'], ['a local', 'int R = m;\n', '', undefined],
+  ])('%s of the name is not what ::R means', (_, before, inner, parameters) => {
+    expect(bound(SPACES, '::R', before, inner, parameters)).toBe('::R');
+    expect(bound(SPACES, 'na::R', before, inner, parameters)).toBe('na::R');
+  });
+
+  test('a using-declaration, an alias and a class of the loop are not known in front of it', () => {
+    expect(bound(SPACES, 'R', '', 'using na::R; ')).toBe('na::R');
+    expect(bound('namespace na { namespace nb { constexpr int Q = 2; } }\n', 'Q', '', 'using namespace na::nb; ')).toBe('na::nb::Q');
+    expect(bound(SPACES, 'g::R', '', 'namespace g = na; ')).toBe('na::R');
+    expect(bound(SPACES, '::na::R', '', 'struct na { int v; }; ')).toBe('::na::R');
+  });
+
+  test('an alias of one function is none of another', () => {
+    const head = `${SPACES}__global__ void other(int *o) { namespace g = na; o[0] = g::R; }\n`;
+    refuses(peel, head + kernel(loop('g::R')), 'types-known');
+  });
+
+  test('template arguments stay', () => {
+    const text = `template <class T> struct P { static constexpr int W = 4; };\n${kernel(loop('P<T>::W')).replace('__global__', 'template <class T> __global__')}template __global__ void k<int>(const float *, float *, int, int, bool);\n`;
+    expect(applyAll(peel, text, { evenIfItLoses: true }).text).toContain('i < n && i < P<T>::W');
+  });
+
+  const BUILT = '#ifndef TILE\n#define TILE 4\n#endif\n';
+
+  test('what a constant is made of is named from the place, too', () => {
+    expect(bound(`${BUILT}namespace c { constexpr int B = 2; constexpr int Q = TILE + B; }\n`, 'c::Q')).toBe('c::B + TILE');
+    expect(bound(`${BUILT}namespace c { constexpr int B = 2; constexpr int Q = TILE + B; }\n`, 'c::Q', 'int c = m;\n')).toBe('::c::B + TILE');
+  });
+
+  test('a private member, a class template\'s parameter, an undone macro and text of another place are not written', () => {
+    expect(bound(`${BUILT}class H { static constexpr int S = 3; public: static constexpr int Q = TILE + S; };\n`, 'H::Q')).not.toMatch(/\bS\b/);
+    expect(bound(`${BUILT}namespace c { constexpr int Q = TILE / 2; constexpr int M = TILE & 6; }\n`, 'c::Q')).toBe('c::Q');
+    expect(bound(`${BUILT}namespace c { constexpr int Q = TILE / 2; constexpr int M = TILE & 6; }\n`, 'c::M')).toBe('c::M');
+    for (const text of [
+      `${BUILT}#define OWN 3\nconstexpr int Q = TILE + OWN;\n#undef OWN\n#define OWN 30\n${kernel(loop('Q'))}`,
+      `${BUILT}template <int N> struct P { static constexpr int Q = N + TILE; };\n${kernel(loop('P<3>::Q'))}`,
+    ]) expect(applyAll(peel, text, { evenIfItLoses: true }).text).not.toMatch(/i < n && .*\b(?:OWN|N)\b/);
+  });
+
+  test('a macro means in front of the loop what its words mean there', () => {
+    refuses(peel, `constexpr int R = 3;\n#define TWICE (2 * R)\n${kernel(loop('TWICE', '', 'const int R = 6; s += R; '))}`, 'names-resolve');
+    expect(bound('constexpr int R = 3;\n#define TWICE (2 * R)\n', 'TWICE', 'const int R = 6;\n')).toBe('TWICE');
+  });
+
+  test('one text for two values is not one value', () => {
+    refuses(peel, `constexpr int R = 3;\n${kernel(`for (int i = 0; i < n; ++i) {
+    if (i < (R & 6)) s += a[i];
+    else s *= 0.5f;
+    { const int R = 5; if (i < (R & 6)) s += 3.f; else s *= 0.25f; }
+}`)}`, 'names-resolve');
+  });
+});
+
+test('a queue of values whose type the source does not spell has it with its namespace', () => {
+  const { text } = applyAll(compact, `namespace geo { struct Hit { float d; int id; }; enum Kind { NONE, SOME }; __device__ Hit make(float v, int i) { Hit h; h.d = v; h.id = i; return h; } __device__ Kind kind(int i) { return i & 1 ? SOME : NONE; } }
+__device__ float heavy(geo::Hit h, int r) { float s = h.d; for (int i = 0; i < r; ++i) s = s * 1.01f + sinf(s) * h.id; return s; }
+__global__ void scan(const float *a, float *o, int n, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        auto h = geo::make(a[i], i);
+        auto k = geo::kind(i);
+        float v = 0.f;
+        if (a[i] > 0.5f) { v = heavy(h, rounds); if (k == geo::SOME) v += 1.f; }
+        o[i] = v;
+    }
+}
+void run(const float *a, float *o) { scan<<<4, 128>>>(a, o, 500, 8); }
+`, { evenIfItLoses: true });
+  expect(text).toContain('__shared__ geo::Hit queue_h[128];');
+  expect(text).toContain('__shared__ geo::Kind queue_k[128];');
 });

@@ -315,8 +315,9 @@ export function lowerUsing(ctx: Lowering, node: Cst): readonly string[] | 'any' 
     const path = target === undefined ? null : pathOf(ctx, ctx.slice(target));
     if (nameNode === null) return 'any';
     const alias = ctx.slice(nameNode);
-    const own = ctx.scope.kind === 'namespace' && ctx.scope.path !== '' ? `${ctx.scope.path}::` : '';
-    if (path !== null) ctx.unit.names.aliases.set(own + alias, path);
+    const own = ctx.scope.path === '' ? '' : `${ctx.scope.path}::`;
+    if (path !== null && ctx.scope.kind === 'namespace') ctx.unit.names.aliases.set(own + alias, path);
+    else if (path !== null) ctx.scope.alias(alias, path);
     return [alias];
   }
   const [target, another] = namedChildren(node);

@@ -11,6 +11,7 @@ import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { lowerCompound } from './lower-statement.js';
+import { keepScope } from './look-up.js';
 import { Scope, memberScope } from './scope.js';
 import type { Expr, FunctionDecl, MemberInitialiser, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
 import { VOID } from './types.js';
@@ -119,6 +120,7 @@ export function declareFunction(
   markDefinition(decl);
   if (decl.qualifiers.global) ctx.unit.kernels.push(decl);
   for (const parameter of decl.parameters) scope.declare(parameter);
+  keepScope(decl, ctx.unit.lookup, scope);
   const later = ctx.later();
   later.scope = scope;
   ctx.unit.bodies.push({ decl, body, lower: () => lowerBodyOf(later, node, body, decl) });

@@ -97,13 +97,15 @@ export function findQualified(ctx: Lowering, node: Cst): { readonly name: string
 }
 
 export function lowerQualified(ctx: Lowering, node: Cst): Expr {
-  const { name, found, record } = findQualified(ctx, node);
+  const { name, last, found, record } = findQualified(ctx, node);
   if (found !== null && found.kind !== 'type') {
+    const qualifier = ctx.text.slice(node.start, last.start).replace(/\s+/g, ' ').replace(/ ?:: ?/g, '::').trim();
     // `Record::member` outside of an object is a static member or an enumerator.
     if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage !== 'member') {
-      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl, ...(record === null ? {} : { scope: record }) };
+      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl, ...(record === null ? {} : { scope: record }), qualifier };
     }
-    return referTo(ctx, node, name, found);
+    const refers = referTo(ctx, node, name, found);
+    return refers.kind === 'ref' ? { ...refers, qualifier } : refers;
   }
   return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name: ctx.slice(node), decl: null };
 }

@@ -7,7 +7,7 @@ import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
 import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerType, qualifiedName } from './lower-type.js';
-import { Scope, memberScope, setMemberScope } from './scope.js';
+import { Scope, memberScope, setMemberScope, setScopedEnum } from './scope.js';
 import type { EnumDecl, EnumeratorDecl, FunctionDecl, RecordDecl, TemplateParameterDecl, Type, VariableDecl } from './tree.js';
 import { INT } from './types.js';
 
@@ -177,6 +177,7 @@ export function lowerEnum(ctx: Lowering, node: Cst): EnumDecl | null {
       };
       enumerators.push(enumerator);
       ctx.declare(enumerator);
+      if (scoped) setScopedEnum(enumerator, decl);
     }
   });
   return decl;

@@ -29,6 +29,7 @@ export class Scope {
   #functions: Map<string, FunctionDecl[]> | null = null;
   #types: Map<string, TypeDecl> | null = null;
   #usings: string[] | null = null;
+  #aliases: Map<string, string> | null = null;
 
   constructor(
     readonly kind: ScopeKind,
@@ -59,8 +60,18 @@ export class Scope {
     (this.#usings ??= []).push(path);
   }
 
+  /** `namespace name = path;` in a block: those of namespaces are kept with their file. */
+  alias(name: string, path: string): void {
+    (this.#aliases ??= new Map<string, string>()).set(name, path);
+  }
+
+  aliased(name: string): string | null {
+    return this.#aliases?.get(name) ?? null;
+  }
+
   declare(decl: Decl): void {
     if (decl.name === '') return;
+    if ((this.kind === 'namespace' || this.kind === 'record') && decl.kind !== 'function') setHome(decl, this);
     switch (decl.kind) {
       case 'function': {
         this.#functions ??= new Map<string, FunctionDecl[]>();
@@ -95,6 +106,31 @@ export class Scope {
   #declareType(decl: TypeDecl): void {
     (this.#types ??= new Map<string, TypeDecl>()).set(decl.name, decl);
   }
+}
+
+const homes = new WeakMap<Decl, Scope>();
+
+/** A using-declaration enters a declaration a second time: it stays where it was. Members of an anonymous record are those of the record around it. */
+function setHome(decl: Decl, scope: Scope): void {
+  const known = homes.get(decl);
+  if (known === undefined || (known.kind === 'record' && known.record?.name === '')) homes.set(decl, scope);
+}
+
+/** The namespace or record that a declaration is a member of; null for what stands elsewhere, and for functions. */
+export function homeOf(decl: Decl): Scope | null {
+  return homes.get(decl) ?? null;
+}
+
+const scopedEnums = new WeakMap<EnumeratorDecl, EnumDecl>();
+
+/** Tells of an enumerator of `enum class`, which is a name behind that of its enum only. */
+export function setScopedEnum(enumerator: EnumeratorDecl, decl: EnumDecl): void {
+  scopedEnums.set(enumerator, decl);
+}
+
+/** The `enum class` of an enumerator; null for an enumerator that stands beside its enum. */
+export function scopedEnumOf(enumerator: EnumeratorDecl): EnumDecl | null {
+  return scopedEnums.get(enumerator) ?? null;
 }
 
 /** The names of one file at namespace scope. */
@@ -231,8 +267,7 @@ export class Names {
   /** The path of a namespace as named in `scope`, or null if there is none. */
   namespacePath(scope: Scope, name: string): string | null {
     for (let level: Scope | null = scope; level !== null; level = level.parent) {
-      if (level.kind !== 'namespace') continue;
-      const path = this.child(level.path, name);
+      const path = level.kind === 'namespace' ? this.child(level.path, name) : level.aliased(name);
       if (path !== null) return path;
     }
     return null;

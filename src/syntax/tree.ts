@@ -207,6 +207,8 @@ export interface RefExpr extends ExprBase {
   readonly decl: Decl | null;
   /** The record before `::`, where its template arguments tell what the member is. */
   readonly scope?: RecordType;
+  /** What stands before the name, up to its last `::`: text that names the declaration elsewhere needs it. Absent for a name that stands alone. */
+  readonly qualifier?: string;
 }
 
 /** `threadIdx.x`, `blockDim.y`, `warpSize` (axis null), or a bare `threadIdx` (axis null). */

@@ -3,6 +3,7 @@ import type { Variable } from '../../src/analysis/facts.js';
 import { walk } from '../../src/analysis/children.js';
 import { printType } from '../../src/syntax/types.js';
 import type { RecordDecl, Type } from '../../src/syntax/tree.js';
+import { typeText } from '../lib/references.js';
 import type { TransformContext } from '../lib/types.js';
 
 /** Bytes of a value; null if not known or if it has constructors that shared memory would not run. */
@@ -79,10 +80,10 @@ export function spelledType(context: TransformContext, decl: Variable): string |
   }
   if (start === null) return null;
   const specifiers = base === null ? text.slice(start, decl.nameSpan.start) : `${text.slice(start, base)} ${text.slice(decl.span.start, decl.nameSpan.start)}`;
-  if (!/^[\w\s:*<>,]*$/.test(specifiers)) return plainName(decl.type);
+  if (!/^[\w\s:*<>,]*$/.test(specifiers)) return plainName(context, decl.type);
   const words: readonly string[] = specifiers.match(/\w+(?:\s*::\s*\w+)*(?:\s*<[^<>]*>)?|\*/g) ?? [];
   const stars = words.filter((word) => word === '*').length;
-  if (words.includes('auto') || stars !== depthOf(decl.type)) return plainName(decl.type);
+  if (words.includes('auto') || stars !== depthOf(decl.type)) return plainName(context, decl.type);
   const firstStar = words.indexOf('*');
   const kept = words.filter((word, i) => {
     if (word === '__restrict__' || word === '__restrict' || word === 'register') return false;
@@ -98,17 +99,24 @@ function depthOf(type: Type): number {
   return type.kind === 'pointer' ? 1 + depthOf(type.to) : 0;
 }
 
-/** A type by its plain name, where the source does not spell it. */
-function plainName(type: Type): string | null {
+/** A type by its own name, where the source does not spell it. */
+function plainName(context: TransformContext, type: Type): string | null {
   if (type.kind === 'pointer') {
-    const inner = type.to.kind === 'pointer' ? plainName(type.to) : sizeOf(type.to) === null ? null : printType(type.to);
+    const inner = type.to.kind === 'pointer' ? plainName(context, type.to) : sizeOf(type.to) === null ? null : typeName(context, type.to);
     return inner === null ? null : `${inner}${inner.endsWith('*') ? '*' : ' *'}`;
   }
   if (type.kind === 'bool' || type.kind === 'int' || type.kind === 'float' || type.kind === 'record' || type.kind === 'enum') {
-    const text = printType(type).replace(/^(?:const |volatile )+/, '');
-    return /^[\w ]+$/.test(text) ? text : null;
+    const text = typeName(context, type)?.replace(/^(?:const |volatile )+/, '') ?? '';
+    return /^[\w: ]+$/.test(text) ? text : null;
   }
   return null;
+}
+
+/** A class or an enum with what stands before its name, where its name alone means nothing, or something else. */
+function typeName({ facts }: TransformContext, type: Type): string | null {
+  if (type.kind !== 'record' && type.kind !== 'enum') return printType(type);
+  const name = type.kind === 'record' && type.templateArguments !== undefined ? null : typeText(facts, type.decl);
+  return name === null ? null : `${type.const === true ? 'const ' : ''}${type.volatile === true ? 'volatile ' : ''}${name}`;
 }
 
 /** The same for a copy of a variable that keeps its `const`: overloads, methods and `decltype` ask for it. */

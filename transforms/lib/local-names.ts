@@ -28,7 +28,7 @@ export interface LocalDeclaration {
 const known = new WeakMap<FunctionDecl, readonly LocalDeclaration[]>();
 
 /** All declaration statements of a function outside of its lambdas and local classes, in the order of the text. */
-export function localDeclarations({ facts }: TransformContext): readonly LocalDeclaration[] {
+export function localDeclarations({ facts }: Pick<TransformContext, 'facts'>): readonly LocalDeclaration[] {
   const { function: fn } = facts;
   let found = known.get(fn);
   if (found === undefined) known.set(fn, found = fn.body === null ? [] : collect(fn.body));
@@ -200,14 +200,15 @@ function wordsIn(unit: Unit, span: Span): ReadonlyMap<string, readonly number[]>
 
 const WORD = /[A-Za-z_]\w*/g;
 
-function macroWords(unit: Unit, name: string): ReadonlySet<string> {
+/** Words that a macro is replaced by in the end, its parameters aside. */
+export function macroWords(unit: Unit, name: string): ReadonlySet<string> {
   const words = new Set<string>();
   const pending = [name];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const macro = unit.macros.get(next);
     if (macro === undefined) continue;
     for (const [word] of macro.body.matchAll(WORD)) {
-      if (words.has(word)) continue;
+      if (words.has(word) || macro.parameters?.includes(word) === true) continue;
       words.add(word);
       pending.push(word);
     }

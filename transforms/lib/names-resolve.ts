@@ -6,9 +6,11 @@
  */
 import { walk, type Node } from '../../src/analysis/children.js';
 import type { Span } from '../../src/source/types.js';
-import type { Decl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
-import { localDeclarations, namedIn, unexplainedIn, wordsOf } from './local-names.js';
+import { meaningIn } from '../../src/syntax/look-up.js';
+import type { Decl, MacroExpr, RefExpr, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { localDeclarations, macroWords, namedIn, unexplainedIn, wordIn, wordsOf } from './local-names.js';
 import { lineOf, proved, refuted, unknown } from './obligation.js';
+import { isInText, resolvesAt } from './references.js';
 import { declaredIn, scopeAt } from './scopes.js';
 import type { Obligation, TransformContext } from './types.js';
 
@@ -16,10 +18,12 @@ import type { Obligation, TransformContext } from './types.js';
 export type Written =
   /** Spelled as it stands in the source. */
   | { readonly kind: 'copied'; readonly node: Node }
-  /** The name of a declaration. */
+  /** The name of a local or a parameter, of functions or templates. */
   | { readonly kind: 'named'; readonly decl: Decl }
+  /** What a reference of the program names, as `text` spells it. */
+  | { readonly kind: 'reference'; readonly ref: RefExpr; readonly text: string }
   /** The name of a macro without parameters. */
-  | { readonly kind: 'macro'; readonly name: string }
+  | { readonly kind: 'macro'; readonly expr: MacroExpr }
   /** A name that no declaration of the program explains: `threadIdx`, `min`. */
   | { readonly kind: 'word'; readonly name: string };
 
@@ -45,9 +49,10 @@ export function namesResolve(context: TransformContext, written: readonly Writte
 function lostName(context: TransformContext, part: Written, place: Stmt, there: ReadonlyMap<string, Decl>): Lost | null {
   switch (part.kind) {
     case 'copied': return lostInCopy(context, part.node, place, there);
-    case 'named': return mismatch(context, part.decl.name, part.decl, place, there) ?? macroNamed(context, part.decl.name, place);
+    case 'named': return mismatch(context, part.decl.name, part.decl, place, there) ?? outside(context, part.decl, place) ?? macroNamed(context, part.decl.name, place);
     case 'word': return mismatch(context, part.name, null, place, there) ?? macroNamed(context, part.name, place);
-    case 'macro': return redefined(context, part.name, place);
+    case 'reference': return resolvesAt(context.facts, part.ref, part.text, { at: place, there }) ? null : unreachable(context, part.ref, part.text, place);
+    case 'macro': return redefined(context, part.expr.name, place) ?? lostInMacro(context, part.expr, place, there);
     default: {
       const never: never = part;
       return never;
@@ -59,6 +64,30 @@ function lostName(context: TransformContext, part: Written, place: Stmt, there: 
 function redefined({ facts }: TransformContext, name: string, place: Stmt): Lost | null {
   const other = facts.function.directives.some((directive) => (directive.kind === 'define' || directive.kind === 'undef') && /^\w+/.exec(directive.argument)?.[0] === name);
   return other ? { name, span: place.span, why: 'is another macro where the text would stand', remedy: `give ${name} one definition in the function` } : null;
+}
+
+/** A macro stands for words, which are looked up where it stands. */
+function lostInMacro({ facts, unit }: TransformContext, expr: MacroExpr, place: Stmt, there: ReadonlyMap<string, Decl>): Lost | null {
+  const words = macroWords(unit, expr.name);
+  const span = isInText(facts, expr) ? expr.span : place.span;
+  const here = isInText(facts, expr) ? scopeAt(facts, expr) : new Map<string, Decl>();
+  for (const word of words) if (here.get(word) !== there.get(word)) return elsewhere(word, span);
+  const brought = localDeclarations({ facts }).find(({ stmt, names, scope }) => {
+    const inForce = (at: number): boolean => stmt.span.end <= at && at < scope.end;
+    return stmt.brings !== undefined && inForce(expr.span.start) !== inForce(place.span.start) && (names === 'any' ? words.size > 0 : names.some((name) => words.has(name)));
+  });
+  return brought === undefined ? null : { name: expr.name, span, why: 'is made of names that mean something else where the text would stand', remedy: 'put the using in front of the loop' };
+}
+
+/** A name that neither the function nor its template head declares is looked up from there. */
+function outside({ facts: { function: fn } }: TransformContext, decl: Decl, place: Stmt): Lost | null {
+  if (decl.kind === 'parameter' || decl.kind === 'template-parameter' || (decl.file === fn.file && decl.span.start >= fn.span.start && decl.span.end <= fn.span.end)) return null;
+  return meaningIn(fn, decl.name) === decl ? null : elsewhere(decl.name, place.span);
+}
+
+function unreachable(context: TransformContext, ref: RefExpr, text: string, place: Stmt): Lost {
+  const { name } = ref;
+  return { name, span: isInText(context.facts, ref) ? ref.span : place.span, why: `means something else, or nothing, where the text would stand (as ${text})`, remedy: `give the inner ${name} a name of its own, or name the constant in front of the loop` };
 }
 
 /** Names in copied text. */
@@ -73,7 +102,8 @@ function lostInCopy(context: TransformContext, root: Node, place: Stmt, there: R
   const own = declaredIn(root);
   let lost: Lost | null = null;
   walk(root, (node) => {
-    if (node.kind === 'ref' && !(node.decl !== null && own.has(node.decl))) lost ??= mismatch(context, node.name, node.decl, place, there, node.span);
+    // Of `a::b` only `a` is looked up: the words of the text are asked below.
+    if (node.kind === 'ref' && node.qualifier === undefined && !(node.decl !== null && own.has(node.decl))) lost ??= mismatch(context, node.name, node.decl, place, there, node.span);
     if (node.kind === 'call' && node.callee.kind !== 'method' && node.callee.kind !== 'value' && there.has(node.callee.name)) lost ??= elsewhere(node.callee.name, node.span);
     return lost === null;
   });
@@ -81,7 +111,7 @@ function lostInCopy(context: TransformContext, root: Node, place: Stmt, there: R
   const here = scopeAt(facts, root);
   const ownNames = new Set([...own].map((decl) => decl.name));
   for (const name of new Set([...here.keys(), ...there.keys()])) {
-    if (here.get(name) !== there.get(name) && !ownNames.has(name) && spells(unit.source.text, root.span, name)) return elsewhere(name, root.span);
+    if (here.get(name) !== there.get(name) && !ownNames.has(name) && (spells(unit.source.text, root.span, name) || wordIn(wordsOf(context), name, root.span) !== null)) return elsewhere(name, root.span);
   }
   return broughtElsewhere(context, root, place);
 }
@@ -104,7 +134,8 @@ function mismatch(context: TransformContext, name: string, decl: Decl | null, pl
   const local = decl !== null && body !== null && decl.file === context.unit.source.realPath
     && ((decl.kind === 'parameter' && parameters.includes(decl)) || (decl.span.start >= body.span.start && decl.span.end <= body.span.end));
   const found = there.get(name) ?? null;
-  return (local ? found === decl : found === null) ? null : elsewhere(name, span);
+  if (found !== (local ? decl : null)) return elsewhere(name, span);
+  return null;
 }
 
 function elsewhere(name: string, span: Span): Lost {

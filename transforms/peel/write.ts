@@ -98,7 +98,7 @@ function inclusiveBound(plan: RangePlan, { changes }: RunTest): string | null {
   const type = integerType(plan.counter.variable.type);
   if (change === undefined || changes.length !== 1 || type === null || !type.signed || constantValue(change.divisor) !== 1n) return null;
   const [sym, more] = symbolsOf(change.level);
-  if (sym === undefined || more !== undefined || !sym.type.signed || !/^\w+$/.test(sym.text)) return null;
+  if (sym === undefined || more !== undefined || !sym.type.signed || !/^[\w:]+$/.test(sym.text)) return null;
   return equal(change.level, add(symbol(sym), constant(1n))) ? sym.text : null;
 }
 

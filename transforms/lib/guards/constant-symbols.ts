@@ -8,9 +8,13 @@
 import { INT32, maximum, minimum, fits, type IntegerType } from '../../../src/cuda/integers.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import { COMMAND_LINE } from '../../../src/source/macros.js';
+import { walk } from '../../../src/analysis/children.js';
+import { scopedEnumOf } from '../../../src/syntax/scope.js';
 import type { Expr, MacroExpr, RefExpr } from '../../../src/syntax/tree.js';
 import type { Written } from '../names-resolve.js';
 import { BINDING, bindingOf, grouped, type Binding } from '../operands.js';
+import { isInText, macroStands, referenceText, sourceSpelling, type TextPlace } from '../references.js';
+import { typeName } from './cpp.js';
 import { openRange, provenanceOf, restsOnOpen, MOST, type Provenance } from './named-constants.js';
 import { symbol, type Sym } from './polynomial.js';
 import { exactly, integerType, type Reading } from './values.js';
@@ -19,7 +23,8 @@ export class ConstantSymbols {
   /** What the ranges of open names rest on, in words. */
   readonly stated = new Set<string>();
 
-  constructor(private readonly facts: FunctionFacts, private readonly intern: (sym: Sym) => Sym) {}
+  /** `place`: where the text will stand. */
+  constructor(private readonly facts: FunctionFacts, private readonly place: TextPlace, private readonly intern: (sym: Sym) => Sym) {}
 
   provenance(expr: Expr): Provenance {
     return provenanceOf(expr, this.facts.unit, this.facts.program);
@@ -28,13 +33,13 @@ export class ConstantSymbols {
   /** `TILE`, a macro without parameters that stands for a number. `value` is its value here, if it has one. */
   macro(expr: MacroExpr, value: bigint | null): Reading | null {
     const type = typeFor(expr, value);
-    if (type === null) return null;
+    if (type === null || !(isInText(this.facts, expr) || macroStands(this.facts, expr, this.place))) return null;
     const isOpen = restsOnOpen(expr.definition, this.facts.unit, this.facts.program);
     const { file, line } = expr.definition;
     const where = file === COMMAND_LINE ? '-D' : `${file === this.facts.unit.source.realPath ? 'line ' : `${base(file)}:`}${line}`;
     // `#define N 4 + 1` is one value only in parentheses.
     const text = grouped(expr.name, expr, BINDING.unary);
-    return this.made(`macro:${expr.name}`, text, [{ kind: 'macro', name: expr.name }], type, value, isOpen, `${where}; a build may define it otherwise`);
+    return this.made(`macro:${expr.name}${this.namedIn(expr)}`, text, [{ kind: 'macro', expr }], type, value, isOpen, `${where}; a build may define it otherwise`);
   }
 
   /** `TILE`, an enumerator or a variable that nobody changes. */
@@ -42,11 +47,19 @@ export class ConstantSymbols {
     const type = typeFor(expr, value);
     const { decl } = expr;
     if (type === null || decl === null) return null;
-    return this.made(`constant:${decl.file}:${decl.span.start}`, expr.name, [{ kind: 'named', decl }], type, value, this.provenance(expr) === 'open', 'it rests on what a build may define otherwise');
+    const found = referenceText(this.facts, expr, this.place);
+    // Text that cannot be written is refused by name; what initialises a constant elsewhere is not asked for.
+    if (found === null && !isInText(this.facts, expr)) return null;
+    const name = found ?? sourceSpelling(expr);
+    const isScoped = decl.kind === 'enumerator' && scopedEnumOf(decl) !== null;
+    const [text, binding] = isScoped ? [`(${typeName(type)})${name}`, BINDING.unary] as const : [name, BINDING.closed] as const;
+    return this.made(`constant:${decl.file}:${decl.span.start}`, text, [{ kind: 'reference', ref: expr, text: name }], type, value, this.provenance(expr) === 'open', 'it rests on what a build may define otherwise', binding);
   }
 
   /** `template <int R>`: one value in all threads, whatever it is. */
-  templateValue(expr: RefExpr, type: IntegerType): Reading {
+  templateValue(expr: RefExpr, type: IntegerType): Reading | null {
+    // The parameter of a class template has no name outside of it.
+    if (!isInText(this.facts, expr)) return null;
     const { low, high } = this.facts.range(expr);
     const values = low === null || high === null || (low === minimum(type) && high === maximum(type)) ? [] : [low, high];
     const range = openRange(values);
@@ -60,9 +73,19 @@ export class ConstantSymbols {
     const type = typeFor(expr, value);
     if (type === null) return null;
     const isOpen = this.provenance(expr) === 'open';
-    if (!isOpen && value !== null) return this.made(`text:${text}`, text, [{ kind: 'copied', node: expr }], type, value, false, '', bindingOf(expr));
+    const key = `text:${text}${this.namedIn(expr)}`;
+    if (!isOpen && value !== null) return this.made(key, text, [{ kind: 'copied', node: expr }], type, value, false, '', bindingOf(expr));
     const { low, high } = range ?? { low: minimum(type), high: maximum(type) };
-    return exactly(symbol(this.intern({ key: `text:${text}`, role: 'uniform', constant: true, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, low, high, extent: null })), type);
+    return exactly(symbol(this.intern({ key, role: 'uniform', constant: true, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, low, high, extent: null })), type);
+  }
+
+  /** One text stands for several values where a name of it is declared twice. */
+  namedIn(expr: Expr): string {
+    const found = new Set<string>();
+    walk(expr, (node) => {
+      if (node.kind === 'ref' && node.decl !== null) found.add(`@${node.decl.file}:${node.decl.span.start}`);
+    });
+    return [...found].join('');
   }
 
   private made(key: string, text: string, names: readonly Written[], type: IntegerType, value: bigint | null, isOpen: boolean, why: string, binding: Binding = BINDING.closed): Reading {

@@ -6,8 +6,9 @@ import { isStmt, walk } from '../../../src/analysis/children.js';
 import { type FunctionFacts, type Loop, type Scope, type Variable, type Verdict } from '../../../src/analysis/facts.js';
 import type { IntegerType } from '../../../src/cuda/integers.js';
 import type { Decl, Expr } from '../../../src/syntax/tree.js';
-import { declarationsVisibleAt } from '../common-obligations.js';
 import { describeLoop } from '../loops.js';
+import { isInText } from '../references.js';
+import { scopeAt } from '../scopes.js';
 import { codeOnly } from '../text.js';
 import { ConstantSymbols } from './constant-symbols.js';
 import { symbol, type Poly, type Sym } from './polynomial.js';
@@ -41,8 +42,11 @@ export abstract class ReadingState {
   private readonly freeOfLaunch = new Map<Expr, boolean>();
 
   constructor(readonly facts: FunctionFacts, readonly loop: Loop, readonly counter: Variable | null, readonly lane: boolean) {
-    this.visible = declarationsVisibleAt(facts, loop);
-    this.constants = new ConstantSymbols(facts, (sym) => this.intern(sym));
+    const there = new Map(scopeAt(facts, loop));
+    this.visible = new Set(there.values());
+    // Text stands in the head of the loop, too.
+    if (loop.kind === 'for' && loop.init.kind === 'declare') for (const decl of loop.init.variables) there.set(decl.name, decl);
+    this.constants = new ConstantSymbols(facts, { at: loop, there }, (sym) => this.intern(sym));
   }
 
   /** What the readings rest on of constants that other builds may give other values, in words. */
@@ -119,7 +123,9 @@ export abstract class ReadingState {
     });
   }
 
-  isMadeByMacro(expr: Expr): boolean {
+  /** The text of the expression is no text of the function: a macro's, or that of a constant elsewhere. */
+  isMadeElsewhere(expr: Expr): boolean {
+    if (!isInText(this.facts, expr)) return true;
     for (let at = this.facts.parent(expr); at !== null; at = this.facts.parent(at)) {
       if (at.kind === 'macro' || at.kind === 'macro-statement') return true;
       if (isStmt(at)) return false;

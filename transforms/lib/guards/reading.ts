@@ -38,7 +38,7 @@ export class Reader extends ReadingState {
     const parts = this.readParts(expr, value);
     if (parts !== null || value === null) return parts;
     // A constant that is no sum of constants: as it stands, or, in the text of a macro, its value if that is the same in all builds.
-    if (!this.isMadeByMacro(expr) && mayBeSpelled(this, expr)) return this.constants.spelled(expr, this.textOf(expr), value, null) ?? parts;
+    if (!this.isMadeElsewhere(expr) && mayBeSpelled(this, expr)) return this.constants.spelled(expr, this.textOf(expr), value, null) ?? parts;
     return this.constants.provenance(expr) === 'open' ? parts : this.written(expr, value);
   }
 

@@ -41,10 +41,10 @@ export function whole(state: ReadingState, expr: Expr): Reading | null {
   });
   const value = simple && state.isFreeOfLaunch(expr) ? state.facts.constant(expr) : null;
   // Without parameters and coordinates it is known when the program is compiled.
-  if (value !== null && !state.isMadeByMacro(expr)) return state.constants.spelled(expr, state.textOf(expr), value, rangeOfQuotient(state, expr));
+  if (value !== null && !state.isMadeElsewhere(expr)) return state.constants.spelled(expr, state.textOf(expr), value, rangeOfQuotient(state, expr));
   const scope = simple ? state.facts.scope(expr) : null;
-  if (state.lane && simple && !state.isMadeByMacro(expr)) return state.named(spelled(state, expr, type, scope !== null && scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
-  if (scope === null || !scope.known || !atLeast(scope.value, 'block') || state.isMadeByMacro(expr)) {
+  if (state.lane && simple && !state.isMadeElsewhere(expr)) return state.named(spelled(state, expr, type, scope !== null && scope.known && atLeast(scope.value, 'block') ? 'uniform' : 'own'), type, expr);
+  if (scope === null || !scope.known || !atLeast(scope.value, 'block') || state.isMadeElsewhere(expr)) {
     return state.fail(expr, 'it cannot be written in front of the loop as one value of the block', 'bound-exact');
   }
   state.note(scope);
@@ -85,7 +85,7 @@ export function mayBeSpelled(state: ReadingState, expr: Expr): boolean {
 function spelled(state: ReadingState, expr: Expr, type: IntegerType, role: 'uniform' | 'own'): Sym {
   const text = state.textOf(expr);
   const round = (!type.signed || type.bits === 64) && !isPlainNumber(state.facts, expr, type);
-  return state.intern({ key: `text:${text}`, role, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, ...rangeOfSpelled(state, expr, type), extent: null, ...(round ? { round: true as const } : {}) });
+  return state.intern({ key: `text:${text}${state.constants.namedIn(expr)}`, role, text, names: [{ kind: 'copied', node: expr }], binding: bindingOf(expr), type, ...rangeOfSpelled(state, expr, type), extent: null, ...(round ? { round: true as const } : {}) });
 }
 
 /** `x & 31` and `x % 32` say where they lie; other builds change neither number. */

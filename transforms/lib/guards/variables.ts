@@ -54,6 +54,7 @@ export function reference(state: ReadingState, expr: RefExpr, value: bigint | nu
   if (type === null) return state.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
   if (decl === state.counter && state.since === null) return state.readVariable(decl, type);
   if (decl === state.counter) return state.fail(expr, `${expr.name} counts on after it was read`, 'operands-invariant');
+  if (value === null && decl.kind === 'variable' && decl.constexpr) return state.fail(expr, `no single value of ${expr.name} is known here`, 'bound-exact');
   if (!isThreadsOwn(decl) || state.facts.addressTaken(decl)) return state.fail(expr, `${expr.name} is memory that may change`, 'operands-invariant');
   if (mayBeUnset(state.facts, expr)) return state.fail(expr, `${expr.name} may have no value yet, and is read under the loop's own tests only`, 'bound-exact');
   if (state.since !== null && !state.isUnchangedSince(decl, state.since)) return state.fail(expr, `${expr.name} may have changed since ${state.since.name} was computed from it`, 'operands-invariant');
@@ -88,7 +89,7 @@ export function reference(state: ReadingState, expr: RefExpr, value: bigint | nu
 function templateValue(state: ReadingState, expr: RefExpr): Reading | null {
   const type = integerType(expr.type);
   if (type === null) return state.fail(expr, `the type of ${expr.name} is not a known integer type`, 'types-known');
-  return state.constants.templateValue(expr, type);
+  return state.constants.templateValue(expr, type) ?? state.fail(expr, `${expr.name} has no name here`, 'bound-exact');
 }
 
 /** A variable whose value right before the loop is its value all through it. */
