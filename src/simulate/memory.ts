@@ -23,7 +23,7 @@ export const VOLATILE = 1;
 export const ATOMIC = 2;
 
 /** Flag bits of a byte. */
-const INITIALISED = 1;
+export const INITIALISED = 1;
 const WRITTEN = 2;
 
 export class Page {
@@ -290,9 +290,11 @@ export abstract class Memory {
 
   // ------------------------------------------------------------------------------------------------- whole objects
 
-  /** Copies an object; bytes that were uninitialised stay so and are no fault (padding, unset fields). `align` divides both addresses. */
+  /**
+   * Copies an object; bytes that were uninitialised stay so and are no fault (padding, unset fields). `align` divides both addresses. An object copied
+   * onto itself is read and written like any other: its reach, its races and its bounds are those of the members one by one.
+   */
   copy(to: number, from: number, bytes: number, align: number, lane: number, kind: number): void {
-    if (to === from) return;
     if (align > 4) {
       // Vector accesses are one access of their whole width; what is copied still is, byte for byte.
       if (from % align !== 0) this.#misplaced(from, bytes, align, lane, false);
@@ -303,15 +305,14 @@ export abstract class Memory {
       const source = this.at(from + i, step, lane, kind, false);
       const o = this.#o;
       const value = step === 4 ? source.u32[o >> 2] as number : step === 2 ? source.u16[o >> 1] as number : source.u8[o] as number;
-      const known = !source.strict || ((source.flags[o] as number) & INITIALISED) !== 0;
+      const { flags, strict } = source;
       const target = this.at(to + i, step, lane, kind, true);
       const t = this.#o;
       if (this.races.conflict !== null) this.races.settle((step === 4 ? target.u32[t >> 2] : step === 2 ? target.u16[t >> 1] : target.u8[t]) === value);
       if (step === 4) target.u32[t >> 2] = value;
       else if (step === 2) target.u16[t >> 1] = value;
       else target.u8[t] = value;
-      const flag = known ? 3 : WRITTEN;
-      for (let j = 0; j < step; j++) target.flags[t + j] = flag;
+      for (let j = 0; j < step; j++) target.flags[t + j] = strict && ((flags[o + j] as number) & INITIALISED) === 0 ? WRITTEN : INITIALISED | WRITTEN;
       if (this.#misaligned !== null) this.#copyBack();
     }
   }

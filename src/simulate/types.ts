@@ -127,6 +127,9 @@ export function callableOf(type: CallableType): object | undefined {
   return callables[type.id];
 }
 
+/** Members listed of one array. */
+export const MOST_LEAVES = 4096;
+
 /** Scalars of a type with their byte offsets, in order: what lazy memory fills. */
 export function leaves(type: SimType, base = 0, out: { offset: number; type: ScalarType | PointerType }[] = []): { offset: number; type: ScalarType | PointerType }[] {
   switch (type.k) {
@@ -134,8 +137,8 @@ export function leaves(type: SimType, base = 0, out: { offset: number; type: Sca
     case 'record': for (const field of type.layout.fields) leaves(field.type, base + field.offset, out); break;
     case 'array': {
       const step = sizeOf(type.of);
-      // A long array inside a struct is filled as one run; 4096 leaves cover what kernels hold.
-      for (let i = 0; i < Math.min(type.length ?? 0, 4096); i++) leaves(type.of, base + i * step, out);
+      // A long array inside a struct is filled as one run; so many leaves cover what kernels hold.
+      for (let i = 0; i < Math.min(type.length ?? 0, MOST_LEAVES); i++) leaves(type.of, base + i * step, out);
       break;
     }
     case 'void': out.push({ offset: base, type: U8 }); break;

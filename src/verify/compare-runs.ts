@@ -2,7 +2,7 @@
 import type { Fault, FaultKind } from '../simulate/faults.js';
 import type { SimulationResult } from '../simulate/simulate.js';
 import type { FileSpan } from '../source/types.js';
-import { compareBuffer, writtenValues, wroteAnything } from './compare.js';
+import { compareBuffer, endOf, writtenValues, wroteAnything } from './compare.js';
 import type { Setting } from './settings.js';
 
 /** Runs one side under a setting. */
@@ -104,7 +104,7 @@ function extentDifferences(a: Ran, b: Ran): string[] {
     const y = b.buffers.find((z) => z.name === x.name);
     // Of a constant whose size is known, any element may be read: beyond its end is a fault.
     if (y === undefined || (x.segment.space === 'constant' && Number.isFinite(x.segment.limit))) continue;
-    if (y.segment.high > Math.max(x.segment.high, 0) && y.segment.high !== -Infinity) out.push(`the result touches ${x.name} up to byte ${y.segment.high}, the original up to byte ${Math.max(x.segment.high, 0)}`);
+    if (y.segment.high > endOf(x) && y.segment.high !== -Infinity) out.push(`the result touches ${x.name} up to byte ${y.segment.high}, the original up to byte ${Math.max(x.segment.high, 0)}`);
     else if (y.segment.low < x.segment.low && x.segment.high !== -Infinity) out.push(`the result touches ${x.name} from byte ${y.segment.low}, the original from byte ${x.segment.low}`);
   }
   return out;

@@ -1,7 +1,7 @@
 /** Compares what two runs left in memory, byte by byte; NaNs are equal whatever their payload. */
 import type { Buffer } from '../simulate/inputs.js';
-import { Page, PAGE_BYTES, type Segment } from '../simulate/memory.js';
-import { leaves, sizeOf, widthOf, type Scalar, type SimType } from '../simulate/types.js';
+import { INITIALISED, Page, PAGE_BYTES, type Segment } from '../simulate/memory.js';
+import { leaves, MOST_LEAVES, sizeOf, widthOf, type Scalar, type SimType } from '../simulate/types.js';
 import { bfloat16OfBits, halfOfBits } from '../cuda/floats.js';
 
 export interface MemoryDifference {
@@ -35,6 +35,30 @@ function leafAt(type: SimType, offset: number): { readonly s: Scalar | 'pointer'
   for (const [i, p] of parts.entries()) if (p.offset <= inside) { found = p; which = i; }
   if (found === undefined) return { s: 'u8', at: offset, index: offset };
   return { s: found.type.k === 'scalar' ? found.type.s : 'pointer', at: element * stride + found.offset, index: element * parts.length + which };
+}
+
+const paddings = new WeakMap<SimType, Uint8Array>();
+
+/** Whether no member of an element holds the byte. */
+function isPadding(type: SimType, offset: number): boolean {
+  if (type.k !== 'record') return false;
+  let free = paddings.get(type);
+  if (free === undefined) {
+    const parts = leaves(type);
+    free = new Uint8Array(Math.max(1, sizeOf(type)));
+    // Of longer arrays only the beginning is listed.
+    if (parts.length > 0 && parts.length < MOST_LEAVES) free.fill(1);
+    for (const p of parts) free.fill(0, p.offset, p.offset + (p.type.k === 'scalar' ? widthOf(p.type.s) : 8));
+    paddings.set(type, free);
+  }
+  return free[offset - Math.floor(offset / free.length) * free.length] === 1;
+}
+
+/** The end of what was touched, with what lies behind the last member of that element. */
+export function endOf({ segment, element }: Buffer): number {
+  let end = Math.max(segment.high, 0);
+  while (end > 0 && isPadding(element, end)) end++;
+  return end;
 }
 
 function read(view: DataView, o: number, s: Scalar | 'pointer'): number | bigint {
@@ -77,6 +101,8 @@ export function compareBuffer(before: Buffer, after: Buffer, limit: number): Mem
       if (a.u32[w] === b.u32[w]) continue;
       for (let i = w * 4; i < w * 4 + 4; i++) {
         if (a.u8[i] === b.u8[i]) continue;
+        // What lies between the members of a struct is left alone by one program and copied along, from wherever, by another.
+        if (((a.flags[i] as number) & (b.flags[i] as number) & INITIALISED) === 0 && isPadding(type, index * PAGE_BYTES - BASE + i)) continue;
         const leaf = leafAt(type, index * PAGE_BYTES - BASE + i);
         if (leaf.at === seen) continue;
         seen = leaf.at;

@@ -3,7 +3,7 @@ import { builtin, type Builtin, type ParameterType, type ValueType } from '../..
 import { strip, type Expr } from '../../syntax/tree.js';
 import { vectorRecord } from '../../syntax/vector-types.js';
 import { layoutOf } from '../resolve.js';
-import { BF16, BOOL, F16, F32, F64, I32, I64, I8, isFloating, pointerTo, sizeOf, U32, U64, U8, Unsupported, VOID, type RecordType, type Scalar, type ScalarType, type SimType } from '../types.js';
+import { alignOf, BF16, BOOL, F16, F32, F64, I32, I64, I8, isFloating, pointerTo, sizeOf, U32, U64, U8, Unsupported, VOID, type RecordType, type Scalar, type ScalarType, type SimType } from '../types.js';
 import { collectiveCall } from './collective-calls.js';
 import { vectorOf } from './construct.js';
 import type { FunctionContext } from './context.js';
@@ -357,7 +357,7 @@ function memoryCall(ctx: FunctionContext, e: Call, b: Builtin): Val {
   }
   if (b.name.startsWith('__st') && v !== undefined) {
     const t = pointee(p);
-    if (t.k === 'record') ctx.lane(`D.copy(${p.js},${v.js},${sizeOf(t)},1,l,0);`);
+    if (t.k === 'record') ctx.lane(`D.copy(${p.js},${v.js},${sizeOf(t)},${alignOf(t)},l,0);`);
     else ctx.lane(`D.st${accessName(t)}(${p.js},${v.js},l,0);`);
     return { t: VOID, js: '' };
   }
