@@ -43,9 +43,9 @@ export function races(scene: Scene, report: Report): void {
         const a = accesses[i];
         const b = accesses[j];
         if (a === undefined || b === undefined || (a.access.mode === 'read' && b.access.mode === 'read') || a.access.place.base !== b.access.place.base) continue;
-        if (sameStatement(a.access, b.access) || said.has(`${a.key}${a.access.place.base.name}`)) continue;
+        if (a.key !== b.key || said.has(`${a.key}${a.access.place.base.name}`)) continue;
         const distance = apart(a, b);
-        if (distance === null || !meet(a.access, b.access, distance)) continue;
+        if (distance === null || !meet(a.access, distance) || sameStatement(a.access, b.access)) continue;
         said.add(`${a.key}${a.access.place.base.name}`);
         bases.add(a.access.place.base);
         say(a.access, b.access, distance, report);
@@ -75,7 +75,7 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
   const asked = new Map<Access, Map<Access, number>>();
   // Of an array whose warps race, lanes that do are not said as well.
   const lockstep = new Map<VariableDecl, () => void>();
-  for (const interval of intervalsOf(scene, shape, bases)) {
+  looking: for (const interval of intervalsOf(scene, shape, bases)) {
     const ofBase = new Map<VariableDecl, Touch[]>();
     for (const touch of interval) {
       const { base } = touch.access.place;
@@ -95,7 +95,8 @@ function met(scene: Scene, before: ReadonlySet<VariableDecl>, report: Report): v
           let of = asked.get(a.access);
           if (of === undefined) asked.set(a.access, of = new Map());
           const times = of.get(b.access) ?? 0;
-          if (times >= MAX_ROUNDS || (times > 0 && isSettled(a.access, shape) && isSettled(b.access, shape)) || --budget < 0 || evaluationsSoFar() > most) continue;
+          if (times >= MAX_ROUNDS || (times > 0 && isSettled(a.access, shape) && isSettled(b.access, shape))) continue;
+          if (--budget < 0 || evaluationsSoFar() > most) break looking;
           if (sameRound && (isOwn(a.access, b.access) || isSaid(a.access, b.access))) continue;
           of.set(b.access, times + 1);
           const meeting = meetingOf(a.access, b.access, a, b, shape);
@@ -122,10 +123,9 @@ const MAX_ROUNDS = 6;
 
 /** Elements a constant number of threads apart are judged by their distance, where the same threads come. */
 function isSaid(a: Access, b: Access): boolean {
-  if (partitionsKey(a) !== partitionsKey(b) || sameStatement(a, b)) return false;
   const first = indexed(a)[0];
   const second = indexed(b)[0];
-  return first !== undefined && second !== undefined && apart(first, second) !== null;
+  return first !== undefined && second !== undefined && first.key === second.key && !sameStatement(a, b) && apart(first, second) !== null;
 }
 
 function everyOwn(accesses: readonly Access[]): boolean {
@@ -260,9 +260,8 @@ function apart(a: Indexed, b: Indexed): bigint | null {
   return distance === 0n ? null : distance;
 }
 
-/** Do two threads surely meet: do all threads that come run both, and are there more of them than the distance? */
-function meet(a: Access, b: Access, distance: bigint): boolean {
-  if (partitionsKey(a) !== partitionsKey(b)) return false;
+/** Do two threads surely meet, where all threads that come run both accesses: are there more of them than the distance? */
+function meet(a: Access, distance: bigint): boolean {
   const far = Number(distance < 0n ? -distance : distance);
   const size = threadsOf(a);
   return size !== null && far < size;
