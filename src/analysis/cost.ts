@@ -47,7 +47,7 @@ const both: Shares = () => ({ then: 1, else: 1 });
 const models = new WeakMap<Env, Map<Shares, CostModel>>();
 
 export function costOf(node: Stmt | Expr, env: Env, shares: Shares = both): Cost {
-  const weight = modelOf(env, shares).weigh(node);
+  const weight = modelOf(env, shares).weightOf(node);
   return { instructions: weight.n, assumedTrips: weight.assumed, predicated: !weight.long && weight.n <= PREDICATION_LIMIT, provider: 'static' };
 }
 
@@ -96,7 +96,11 @@ class CostModel {
 
   constructor(private readonly env: Env, private readonly shares: Shares) {}
 
-  weigh(node: Stmt | Expr): Weight {
+  weightOf(node: Stmt | Expr): Weight {
+    return isStmt(node) ? this.kept(node) : this.weigh(node);
+  }
+
+  private weigh(node: Stmt | Expr): Weight {
     const { assumed, long } = this;
     this.assumed = false;
     this.long = false;

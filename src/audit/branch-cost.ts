@@ -123,8 +123,9 @@ function switchArms(node: Stmt & { readonly kind: 'switch' }, found: Classificat
 
 /** Lanes with fewer iterations wait for the one with the most. */
 function loopArm(node: Loop, found: Classification, divergence: Divergence, counter: Counter, frame: Frame): Arm {
-  const trips = Math.max(0, frame.facts.trips(node).count);
-  if (frame.facts.trips(node).origin === 'assumed') counter.assumedTrips = true;
+  const known = frame.facts.trips(node);
+  const trips = Math.max(0, known.count);
+  if (known.origin === 'assumed') counter.assumedTrips = true;
   const head = node.kind === 'range-for' ? 0 : (node.condition === null ? 0 : counter.of(node.condition)) + (node.kind === 'for' && node.step !== null ? counter.of(node.step) : 0) + 1;
   const whole = trips * (counter.of(node.body) + head);
   switch (found.class) {
