@@ -162,6 +162,11 @@ export class Uniformity {
     return true;
   }
 
+  /** Does every step give what it gave? A solution does; the sweeps of loops rest on which steps cannot have changed, and tests ask. */
+  isFixpoint(): boolean {
+    return !this.sweepSteps(0, this.defUse.steps.length);
+  }
+
   /** What is being evaluated asks what was or will be found elsewhere: it is asked again. */
   asksElsewhere(): void {
     this.readAhead = true;
