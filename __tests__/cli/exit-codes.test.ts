@@ -126,6 +126,50 @@ describe('verification', () => {
     expect(new Set(edits.map(({ status }) => status))).toEqual(new Set(['refused', 'deferred']));
   });
 
+  test('an edit after which a kernel is not understood, as it was before, is none to take: 4', async () => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const { join } = await import('node:path');
+    const folder = folderWith({ 'k.cu': HOISTABLE, 'dark.cu': HOISTABLE.replace('sum -= in[i * n + k];', 'sum -= mystery(in[i * n + k]);') });
+    const wrongName = (from: string, to: string): void => writeFileSync(join(folder, 'name.mjs'), `export default {
+  name: 'name', summary: 'writes a name that nothing declares', variants: [], obligationIds: [], example: { before: '', after: '' },
+  match: ({ facts }) => facts.branches.filter((b) => b.kind === 'if').slice(0, 1).map((b) => ({ function: facts.function, node: b.node, branch: b.node, line: facts.unit.source.line(b.node.span.start), summary: 'an if', shape: null })),
+  obligations: () => [],
+  estimate: () => ({ speedup: 2, low: 2, high: 2, instructionsBefore: 2, instructionsAfter: 1, traffic: 0, breakEven: null, provider: 'static', pays: true, reason: 'no reason' }),
+  emit: (site, { unit }) => {
+    const at = unit.source.text.indexOf(${JSON.stringify(from)});
+    return { edits: at < 0 ? [] : [{ file: unit.source.realPath, span: { start: at, end: at + ${from.length} }, text: ${JSON.stringify(to)} }], reads: [] };
+  },
+};
+`);
+    for (const [from, to] of [['2.0f', 'W'], ['void scale', 'void other']] as const) {
+      wrongName(from, to);
+      const result = divmod(['apply', '--transform', './name.mjs', '--verify', '--write', 'k.cu'], { cwd: folder });
+      expect(result.stderr).toMatch(/not verified\n {4}after: [^]*the result is not understood where the original was, so nothing was written[^]*same-result refuted/);
+      expect(result.code).toBe(4);
+      expect(readFileSync(join(folder, 'k.cu'), 'utf8')).toBe(HOISTABLE);
+      const diff = divmod(['apply', '--transform', './name.mjs', '--verify', 'k.cu'], { cwd: folder });
+      expect([diff.code, diff.stdout]).toEqual([4, '']);
+    }
+    // What was not understood before is not known to be worse: incomplete, as ever.
+    wrongName('2.0f', '3.0f');
+    const dark = divmod(['apply', '--transform', './name.mjs', '--verify', '--write', 'dark.cu'], { cwd: folder });
+    expect(dark.code).toBe(3);
+    expect(dark.stderr).toContain('before: ');
+  });
+
+  test('kernels of a header that is only included are verified, and an edit that no kernel runs is said', () => {
+    const part = 'for (int i = 0; i < n; ++i) { if (i < 4) s += a[i]; else s *= 0.5f; }';
+    const folder = folderWith({
+      'k.cuh': `__global__ void in_header(const float *a, float *o, int n) { float s = 0.f; ${part} o[threadIdx.x] = s; }\n`, 'a.cu': '#include "k.cuh"\n__global__ void own(float *o) { o[threadIdx.x] = 1.f; }\n',
+      'part.cu': `__device__ float part(const float *a, int n) { float s = 0.f; ${part} return s; }\n`,
+    });
+    const { code, stdout } = divmod(['apply', '--transform', 'peel', '--verify', '--format', 'json', 'a.cu'], { cwd: folder });
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { verification: unknown[] }).verification).toMatchObject([{ kernel: 'in_header', status: 'equal' }]);
+    const lone = divmod(['apply', '--transform', 'peel', '--allow', 'all-launches-visible', '--verify', 'part.cu'], { cwd: folder });
+    expect(lone.code === 3 ? lone.stderr : 'part  not verified').toContain('part  not verified');
+  });
+
   test('simulate prints efficiency beside the source', () => {
     const result = divmod(['simulate', 'k.cu', '--kernel', 'scale', '--launch', '2x64', '--arg', 'n=8', '--arg', 'mode=1'], { cwd });
     expect(result.code).toBe(0);

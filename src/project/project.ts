@@ -219,12 +219,15 @@ export class Project extends Session {
     const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => functionKey(site.realPath, site.function)));
     const changed = new Set(this.workspace.changedFiles().map(({ original }) => original.source.realPath));
     const verifications: Verification[] = [];
+    const inputs = new Set(this.workspace.inputs.map((file) => file.realPath));
+    const tried = new Set<string>();
     for (const file of this.workspace.inputs) {
       const before = this.workspace.originalProgram([file]);
       if (![...changed].some((path) => before.units.has(path))) continue;
       const graph = callGraph(before, directCallees);
       const functions = [...before.units.values()].flatMap((unit) => unit.functions.filter((fn) => touched.has(functionKey(unit.source.realPath, fn.name))));
-      const own = new Set(before.units.get(file.realPath)?.kernels ?? []);
+      // Kernels of headers run with the first file that includes them, unless their own turn comes.
+      const own = new Set([...before.units.values()].flatMap(({ source: { realPath }, kernels }) => (realPath === file.realPath || !inputs.has(realPath) ? kernels.filter((kernel) => !tried.has(functionKey(realPath, kernel.name))) : [])));
       const names = new Map<string, Set<string>>();
       for (const fn of functions) {
         for (const kernel of graph.kernelsOf(fn)) {
@@ -232,6 +235,7 @@ export class Project extends Session {
         }
       }
       if (names.size === 0) continue;
+      for (const kernel of own) if (names.has(kernel.name)) tried.add(functionKey(kernel.file, kernel.name));
       const after = this.workspace.program([file]);
       const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
       const plans = composePlans(planned.flatMap((site) => site.launches ?? []));

@@ -8,7 +8,13 @@ import type { Setting } from './settings.js';
 /** Runs one side under a setting. */
 export type Runner = (setting: Setting) => SimulationResult;
 
-export interface Obstacle { readonly side: 'before' | 'after'; readonly reason: string; readonly at: FileSpan | null }
+export interface Obstacle {
+  readonly side: 'before' | 'after';
+  readonly reason: string;
+  readonly at: FileSpan | null;
+  /** The result is not understood where the original is: not a limit of what can be run, but something wrong with the result. */
+  readonly lost?: true;
+}
 
 type Ran = Extract<SimulationResult, { status: 'ran' }>;
 
@@ -27,6 +33,11 @@ export function obstacle(side: Obstacle['side'], result: Exclude<SimulationResul
   return { side, reason: result.status === 'unsupported' ? result.construct : result.message, at: result.at };
 }
 
+/** What stands in the way of the result alone. */
+export function lost(result: Exclude<SimulationResult, { status: 'ran' }>): Obstacle {
+  return { ...obstacle('after', result), lost: true };
+}
+
 export function compareOnce(setting: Setting, runBefore: Runner, runAfter: Runner, tolerance: number | null): Outcome {
   const a = runBefore(setting);
   if (a.status !== 'ran') return { kind: 'obstacle', obstacle: obstacle('before', a), fatal: a.status === 'unsupported' };
@@ -34,7 +45,7 @@ export function compareOnce(setting: Setting, runBefore: Runner, runAfter: Runne
   if (wild.length > 0) return { kind: 'inconclusive', reason: `the original itself faults: ${wild[0]?.message ?? ''}`, faulty: true };
   const b = runAfter(setting);
   const scalars = a.scalars;
-  if (b.status === 'unsupported') return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: true };
+  if (b.status === 'unsupported') return { kind: 'obstacle', obstacle: lost(b), fatal: true };
   // How long a run takes is a matter of the machine and its load: it says nothing about the edit.
   if (b.status === 'aborted' && b.reason === 'time-budget') return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: false };
   if (b.status === 'aborted') return { kind: 'different', differences: [`the result does not end as the original does: ${b.message}`], scalars };

@@ -13,7 +13,7 @@ import { jointUsage, usageOf, type Usage } from '../simulate/usage.js';
 import { Unsupported } from '../simulate/types.js';
 import type { FunctionDecl, Launch, Program, TemplateArgument } from '../syntax/tree.js';
 import { compareOver } from './compare-over.js';
-import { obstacle, type Obstacle, type Runner } from './compare-runs.js';
+import { lost, obstacle, type Obstacle, type Runner } from './compare-runs.js';
 import { mistakenConstants } from './host-constants.js';
 import { launchChanges } from './launch-changes.js';
 import { divides, kernelsOf, populationSettings } from './populations.js';
@@ -102,7 +102,7 @@ function verifyKernel(before: Program, after: Program, kernel: FunctionDecl, opt
   if (other === null && options.plan === undefined) {
     // Two texts do not tell which kernels took its place, nor in what order the host launches them.
     const reason = `no kernel ${otherName}: kernels are compared by name, and the launches of the host are not executed here; \`apply --verify\` executes the plans of compact:grid and split`;
-    return none([{ side: 'after', reason, at: null }]);
+    return none([{ side: 'after', reason, at: null, lost: true }]);
   }
   const notes: string[] = [];
   let found: readonly Instance[];
@@ -169,7 +169,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
       const planned = plan.steps.flatMap((step) => (step.kind === 'kernel' ? [kernels.named(step.kernel)] : []));
       usage = jointUsage(usageOf(kernel), planned.map((p) => usageOf(p.kernel)), (name) => name);
     } catch (error) {
-      return none([obstacle('after', failure(error, null))]);
+      return none([lost(failure(error, null))]);
     }
     runAfter = (s) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed, oneBlock: s.oneBlock === true });
     launched = (s) => {
@@ -182,7 +182,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     try {
       second = prepareInstance(after, other, false, counterpart(after, kernel, other, instance, options));
     } catch (error) {
-      return none([obstacle('after', failure(error, null))]);
+      return none([lost(failure(error, null))]);
     }
     const change = signatureChange(kernel, types, other, second.compiled.entry.parameters);
     if (change !== null) return none([{ side: 'after', reason: change, at: { file: other.file, start: other.nameSpan.start, end: other.nameSpan.end } }]);

@@ -33,7 +33,7 @@ export function mistakenConstants(after: Program, plan: Plan): readonly Obstacle
           if (why === null) return;
           told.add(text);
           const line = source.line(e.span.start);
-          found.push({ side: 'after', reason: `${text} ${why} at line ${line}: the launch plan, which is what runs, takes it for ${value}`, at: { file: fn.file, start: e.span.start, end: e.span.end } });
+          found.push({ side: 'after', reason: `${text} ${why} at line ${line}: the launch plan, which is what runs, takes it for ${value}`, at: { file: fn.file, start: e.span.start, end: e.span.end }, lost: true });
         },
       });
     }

@@ -6,7 +6,7 @@ import type { SiteResult } from '../../project/rounds.js';
 import { nothingThere } from '../../project/nothing-there.js';
 import type { Project } from '../../project/project.js';
 import type { Verification } from '../../project/simulation.js';
-import { withheld } from '../../project/withheld.js';
+import { rejected, untried, withheld } from '../../project/withheld.js';
 import type { SourceView } from '../../report/simulation.js';
 import { breathe, type Console } from '../console.js';
 import { command } from '../command.js';
@@ -65,13 +65,15 @@ export const applyCommand = command({
       const request = await simulationRequest(argv, settings);
       (await import('../../project/argument-check.js')).checkArguments(request.arguments, project.kernels());
       verifications = await project.verify(found, request, breathe);
-      for (const { verdict } of verifications) {
-        if (verdict.status === 'different') console.holds(EXIT.different);
-        if (verdict.status === 'not-verified') console.holds(EXIT.incomplete);
-      }
+      if (rejected(verifications).length > 0) console.holds(EXIT.different);
+      if (verifications.some(({ verdict }) => verdict.status === 'not-verified')) console.holds(EXIT.incomplete);
       const { verdictText } = await import('../../report/simulation.js');
       const view = await viewOf(project, verifications);
       for (const { kernel, verdict } of verifications) console.note(verdictText(kernel, verdict, view, { color: console.colorErr }));
+      for (const site of untried(found, verifications)) {
+        console.note(`${site.function}  not verified\n    ${site.path}: no kernel at hand runs it: give the files of its kernels too\n`);
+        console.holds(EXIT.incomplete);
+      }
       timing.mark('verify');
       // What changes results is no edit to be taken: its diff is for those who ask to see it.
       const shown = isSet(argv, 'dry-run');
@@ -87,7 +89,8 @@ export const applyCommand = command({
 
     let written: readonly string[] | null = null;
     if (console.has(EXIT.different)) {
-      console.problem(write ? 'before and after differ, so nothing was written' : diff === null ? 'before and after differ, so there is no diff to take (--dry-run prints it all the same)' : 'before and after differ: do not take this diff');
+      const why = verifications?.some(({ verdict }) => verdict.status === 'different') === true ? 'before and after differ' : 'the result is not understood where the original was';
+      console.problem(write ? `${why}, so nothing was written` : diff === null ? `${why}, so there is no diff to take (--dry-run prints it all the same)` : `${why}: do not take this diff`);
       written = write ? [] : null;
     } else if (write) {
       const dirty = isSet(argv, 'allow-dirty') ? [] : project.uncommitted();
