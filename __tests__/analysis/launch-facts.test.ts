@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { BlockFact } from '../../src/analysis/facts.js';
+import type { AnalysisOptions, BlockFact } from '../../src/analysis/facts.js';
 import { single } from '../../src/analysis/integer-values.js';
-import { argumentValues, blockFact, gridFact, parseShape } from '../../src/analysis/launch-facts.js';
+import { argumentValues, blockFact, gridFact, parseShape, provedShapes, shapeText } from '../../src/analysis/launch-facts.js';
 import { initParser } from '../../src/syntax/parser.js';
+import type { FunctionDecl, Program } from '../../src/syntax/tree.js';
 import { Text } from './program.js';
 
 beforeAll(async () => { await initParser(); });
@@ -123,8 +124,8 @@ describe('shape of blocks', () => {
     expect(fact.origin).toBe('launch-bounds');
   });
 
-  test('annotation and option win over launches', () => {
-    const text = `// divmod: block=32x8\n${KERNEL} void f(float *x) { k<<<1, 64>>>(x, 1); }`;
+  test('annotation and option say what launches leave open', () => {
+    const text = `// divmod: block=32x8\n${KERNEL} void f(float *x, dim3 b) { k<<<1, b>>>(x, 1); }`;
     expect(block(text)).toMatchObject({ value: { x: 32, y: 8, z: 1 }, origin: 'annotation', under: [] });
     expect(block(text, { block: { x: 4, y: 4, z: 4 } })).toMatchObject({ value: { x: 4, y: 4, z: 4 }, origin: 'option' });
   });
@@ -144,4 +145,61 @@ test('shapes as text', () => {
   expect(parseShape('256')).toEqual({ x: 256, y: 1, z: 1 });
   expect(parseShape('0x8')).toBeNull();
   expect(parseShape('wide')).toBeNull();
+});
+
+describe('what is said by hand is held against launches that are seen', () => {
+  const text = (launches: string, head = ''): string => `${head}__global__ void k(int *o) { o[threadIdx.x] = blockDim.x; }\nvoid run(int *o, int n, bool big) {\n${launches}\n}\n`;
+  const said = { x: 64, y: 1, z: 1 };
+
+  const kernelOf = (source: string): { readonly kernel: FunctionDecl; readonly program: Program } => {
+    const loaded = new Text(source);
+    return { kernel: loaded.fn('k'), program: loaded.program };
+  };
+
+  const fact = (source: string, options: AnalysisOptions = { block: said }): BlockFact => block(source, options);
+
+  test.each([
+    ['no launch', ''], ['the same', 'k<<<n, 64>>>(o);'], ['one that is not known', 'k<<<n, n>>>(o);'], ['one that may be it', 'dim3 b(n, 1); k<<<n, b>>>(o);'],
+  ])('%s: it holds', (_, launches) => {
+    expect(fact(text(launches))).toMatchObject({ value: said, maxThreads: 64, origin: 'option' });
+    expect(fact(text(launches)).contradiction).toBeUndefined();
+  });
+
+  test.each([
+    ['another', 'k<<<n, 256>>>(o);', 256, ['64×1×1', '256×1×1']],
+    ['the same and another', 'k<<<n, 64>>>(o);\nk<<<n, 96>>>(o);', 96, ['64×1×1', '96×1×1']],
+    ['one of two', 'k<<<n, big ? 64 : 128>>>(o);', 128, ['64×1×1', '128×1×1']],
+    ['a plane', 'dim3 b(64, 4); k<<<n, b>>>(o);', 256, ['64×1×1', '64×4×1']],
+    ['a smaller one', 'k<<<n, 32>>>(o);', 64, ['64×1×1', '32×1×1']],
+  ])('%s: both count, and it is told', (_, launches, most, shapes) => {
+    const found = fact(text(launches));
+    expect(found.value).toBeNull();
+    expect(found.maxThreads).toBe(most);
+    expect(found.alternatives.map(shapeText)).toEqual(shapes);
+    expect(found.contradiction).toMatch(/^--block says that blocks of k are 64×1×1, and the launch of line \d has .*; both are taken into account$/);
+    expect(found.oneDimensional).toBe(!launches.includes('b('));
+    const { kernel, program } = kernelOf(text(launches));
+    expect(provedShapes(kernel, program, { block: said }).length).toBe(shapes.length);
+  });
+
+  test('a side that is known to be another, and a shape of this build only: what was said counts for nothing', () => {
+    for (const source of [text('dim3 b(n, 4); k<<<n, b>>>(o);'), text('k<<<n, SIZE>>>(o);', '#ifndef SIZE\n#define SIZE 128\n#endif\n')]) {
+      expect(fact(source)).toMatchObject({ value: null, alternatives: [], maxThreads: 1024, contradiction: expect.stringContaining('the first is passed over') });
+    }
+    expect(fact(text('k<<<n, SIZE>>>(o);', '#ifndef SIZE\n#define SIZE 64\n#endif\n'))).toMatchObject({ value: said });
+  });
+
+  test('an annotation says no more than an option; a shape that is tried does', () => {
+    const source = text('k<<<n, 256>>>(o);', '// divmod: block=64\n');
+    expect(fact(source, {})).toMatchObject({ value: null, maxThreads: 256, contradiction: expect.stringContaining('the annotation says') });
+    expect(fact(source, { block: said, supposed: true })).toMatchObject({ value: said, maxThreads: 64 });
+  });
+
+  test('a grid that a launch does not have is no fact', () => {
+    const { kernel, program } = kernelOf(text('k<<<8, 64>>>(o);'));
+    expect(gridFact(kernel, program, { grid: { x: 4, y: 1, z: 1 } }).value).toBeNull();
+    expect(gridFact(kernel, program, { grid: { x: 8, y: 1, z: 1 } }).value).toEqual({ x: 8, y: 1, z: 1 });
+    const unknown = kernelOf(text('k<<<n, 64>>>(o);'));
+    expect(gridFact(unknown.kernel, unknown.program, { grid: { x: 4, y: 1, z: 1 } }).value).toEqual({ x: 4, y: 1, z: 1 });
+  });
 });

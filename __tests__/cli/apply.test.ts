@@ -199,4 +199,31 @@ describe('apply', () => {
     expect(applied).toHaveLength(1);
     expect(applied[0]?.path).toBe('helper.cuh');
   });
+
+  test('a block shape that a launch contradicts is told, and the edit holds for both', () => {
+    const text = `__global__ void rare(const float *x, const unsigned char *mask, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && mask[i]) {
+        float v = x[i];
+        for (int k = 0; k < 64; ++k) v = v * 0.75f + sqrtf(fabsf(v));
+        y[i] = v;
+    }
+}
+void run(const float *x, const unsigned char *mask, float *y, int n) { rare<<<(n + 255) / 256, 256>>>(x, mask, y, n); }
+`;
+    const cwd = folderWith({ 'k.cu': text, 'said.cu': `// divmod: block=64\n${text}`, 'set/k.cu': text, 'set/divmod.config.json': '{"block": "64"}\n' });
+    const told = /k\.cu:1: warning: --block says that blocks of rare are 64×1×1, and the launch of line 9 has 256×1×1; both are taken into account\n/;
+    for (const [args, folder, says] of [[['--block', '64', 'k.cu'], cwd, told], [['said.cu'], cwd, /said\.cu:2: warning: the annotation says/], [['k.cu'], join(cwd, 'set'), told]] as const) {
+      const result = divmod(['apply', '--transform', 'compact', ...args], { cwd: folder });
+      expect(result.stdout).toContain('__shared__ int queue_i[256];');
+      expect(result.stderr).toMatch(says);
+      const audited = divmod(['audit', '--format', 'json', ...args], { cwd: folder });
+      expect(audited.stderr).toMatch(says);
+      expect(JSON.parse(audited.stdout)).toMatchObject({ files: [{ kernels: [{ block: null }] }] });
+    }
+    const right = divmod(['apply', '--transform', 'compact', '--block', '256', 'k.cu'], { cwd });
+    expect(right.stderr).not.toContain('warning');
+    const verified = divmod(['apply', '--transform', 'compact', '--block', '64', '--verify', 'k.cu'], { cwd });
+    expect(verified.stderr).toMatch(/equal over \d+ runs\n.*; blocks? (?:\d+ )*256\b/);
+  });
 });

@@ -79,6 +79,8 @@ export interface BlockFact extends Fact<BlockShape | null> {
   readonly xMultipleOf32: boolean;
   readonly oneDimensional: boolean;
   readonly origin: 'launch' | 'option' | 'annotation' | 'block-size' | 'launch-bounds' | 'unknown';
+  /** `--block` or an annotation says something else than a launch that is seen, in one sentence: the shape holds for both, or for none. */
+  readonly contradiction?: string;
 }
 
 /** A product of atoms; the empty product is the constant term. */
@@ -259,7 +261,10 @@ export interface FunctionFacts {
 
 /** Options that change verdicts; each is named in `under` of the facts it touches. */
 export interface AnalysisOptions {
+  /** What somebody says of all kernels: launches that are seen are held against it. */
   readonly block?: BlockShape;
+  /** `block` is one of several shapes that are tried one after the other: launches of another shape have their own turn. */
+  readonly supposed?: true;
   readonly grid?: BlockShape;
   /** `p@LINE`, `trip@LINE`, … from `--assume`. */
   readonly assume?: ReadonlyMap<string, string>;

@@ -2,7 +2,8 @@
  * What the launches of a kernel say about it: shape of its blocks and of its grid, values of template parameters and of scalar arguments.
  *
  * Sources, best first: `--block`, `// divmod: block=32x8`, `__block_size__`, all launches of the program joined. `__launch_bounds__` only
- * bounds the number of threads. Launches say nothing at all unless the program shows them all: one through a pointer, a wrapper or a macro
+ * bounds the number of threads. What is said by hand (the first two) is held against the launches that are seen: where one has another shape, both
+ * count, and the contradiction is told; where it has another one that is not wholly known, what was said counts for nothing. Else launches say nothing at all unless the program shows them all: one through a pointer, a wrapper or a macro
  * that was not understood may use any shape. That no other file launches the kernel is what every fact from launches rests on; a program
  * in which that is not to be assumed says so itself (`allLaunchesVisible`).
  *
@@ -49,17 +50,60 @@ function exact(kernel: FunctionDecl, program: Program, shape: BlockShape, origin
   };
 }
 
-const blocks = new WeakMap<Program, Map<FunctionDecl, BlockFact>>();
+const blocks = new WeakMap<Program, Map<string, Map<FunctionDecl, BlockFact>>>();
 
 export function blockFact(kernel: FunctionDecl, program: Program, options: AnalysisOptions): BlockFact {
-  if (options.block !== undefined) return exact(kernel, program, options.block, 'option', `blocks are ${shapeText(options.block)} (--block)`);
+  const { block } = options;
+  if (block !== undefined && options.supposed === true) return exact(kernel, program, block, 'option', `blocks are ${shapeText(block)} (--block)`);
   let perProgram = blocks.get(program);
   if (perProgram === undefined) blocks.set(program, perProgram = new Map());
-  const known = perProgram.get(kernel);
-  if (known !== undefined) return known;
-  const made = compute(kernel, program);
-  perProgram.set(kernel, made);
+  const said = block === undefined ? '' : shapeText(block);
+  let ofKernels = perProgram.get(said);
+  if (ofKernels === undefined) perProgram.set(said, ofKernels = new Map());
+  let made = ofKernels.get(kernel);
+  if (made === undefined) ofKernels.set(kernel, made = block === undefined ? compute(kernel, program) : stated(kernel, program, block, 'option', '--block'));
   return made;
+}
+
+/** What was said by hand, as far as no launch that is seen says otherwise. */
+function stated(kernel: FunctionDecl, program: Program, shape: BlockShape, origin: 'option' | 'annotation', by: string): BlockFact {
+  const fact = exact(kernel, program, shape, origin, `blocks are ${shapeText(shape)} (${by === '--block' ? by : 'annotation'})`);
+  const others = program.launchesOf(kernel).flatMap((launch) => {
+    const seen = shapesSeen(launch);
+    return isSaid(seen, shape) ? [] : [{ launch, shapes: shapesOf(hostDimensions(launch.block, placeOf(launch))), text: shapesOf(seen)?.map(shapeText).join(' or ') ?? 'blocks of another shape' }];
+  });
+  const [first] = others;
+  if (first === undefined) return fact;
+  const contradiction = `${by} says that blocks of ${kernel.name} are ${shapeText(shape)}, and the launch of ${placeText(first.launch, kernel, program)} has ${first.text}`;
+  const bound = launchBound(kernel, program);
+  const shapes = new Map([[shapeText(shape), shape]]);
+  for (const launch of program.launchesOf(kernel)) for (const one of shapesOf(hostDimensions(launch.block, placeOf(launch))) ?? []) shapes.set(shapeText(one), one);
+  // A launch of which only this build's shape is known may have any in another: nothing is left of what was said.
+  if (shapes.size > MAX_SHAPES || others.some((other) => other.shapes === null)) return { ...fromLaunches(kernel, program, bound), contradiction: `${contradiction}; the first is passed over` };
+  const alternatives = [...shapes.values()];
+  const only = alternatives.length === 1 ? alternatives[0] ?? null : null;
+  return {
+    value: only, alternatives, maxThreads: Math.max(...alternatives.map(threadsOf)), xMultipleOf32: alternatives.every(({ x }) => x % lanesFor(kernel, program) === 0),
+    oneDimensional: alternatives.every(({ y, z }) => y === 1 && z === 1), origin,
+    because: [...fact.because, ...others.map(({ launch, text }) => reasonOf(launch, program, `launched with blocks of ${text}`))],
+    reads: [...fact.reads, ...program.launchesOf(kernel).map((launch) => ({ file: launch.file, ...launch.span }))], under: [], contradiction: `${contradiction}; both are taken into account`,
+  };
+}
+
+/** Sides that a launch has in every build; where that is not known, those of this one. */
+function shapesSeen(launch: Launch): DimensionValues {
+  const [all, here] = [hostDimensions(launch.block, placeOf(launch)), hostDimensions(launch.block, { ...placeOf(launch), thisBuild: true })];
+  return { x: all.x ?? here.x, y: all.y ?? here.y, z: all.z ?? here.z };
+}
+
+/** No side that is known has another length than the shape. */
+function isSaid(sides: DimensionValues, shape: BlockShape): boolean {
+  return (['x', 'y', 'z'] as const).every((axis) => sides[axis] === null || sides[axis].every((value) => value.value === BigInt(shape[axis])));
+}
+
+function placeText(launch: Launch, kernel: FunctionDecl, program: Program): string {
+  const line = program.units.get(launch.file)?.source.line(launch.span.start) ?? 1;
+  return launch.file === kernel.file ? `line ${line}` : `${launch.file.slice(launch.file.lastIndexOf('/') + 1)}:${line}`;
 }
 
 /**
@@ -90,9 +134,9 @@ export function shapeText(shape: BlockShape): string {
 function compute(kernel: FunctionDecl, program: Program): BlockFact {
   const annotated = annotationsOf(kernel, program).get('block');
   const shape = annotated === undefined || annotated === null ? null : parseShape(annotated);
-  if (shape !== null) return exact(kernel, program, shape, 'annotation', `blocks are ${shapeText(shape)} (annotation)`);
-  const stated = blockSize(kernel, program);
-  if (stated !== null) return exact(kernel, program, stated, 'block-size', `blocks are ${shapeText(stated)} (__block_size__)`);
+  if (shape !== null) return stated(kernel, program, shape, 'annotation', 'the annotation');
+  const attribute = blockSize(kernel, program);
+  if (attribute !== null) return exact(kernel, program, attribute, 'block-size', `blocks are ${shapeText(attribute)} (__block_size__)`);
   const bound = launchBound(kernel, program);
   return fromLaunches(kernel, program, bound);
 }
@@ -192,12 +236,21 @@ function shapesOf(sides: DimensionValues): BlockShape[] | null {
 
 /** The shape of the grid, if every launch has the same constant one. */
 export function gridFact(kernel: FunctionDecl, program: Program, options: AnalysisOptions): Fact<BlockShape | null> {
+  // A launch that is seen to have another grid speaks for itself: then nothing is known of all.
+  if (options.grid !== undefined && hasOtherGrid(kernel, program, options.grid)) return { value: null, because: [], under: [], reads: [] };
   if (options.grid !== undefined) return { value: options.grid, because: [headReason(kernel, program, 'the grid is given (--grid)')], under: [], reads: [] };
   let perProgram = grids.get(program);
   if (perProgram === undefined) grids.set(program, perProgram = new Map());
   let made = perProgram.get(kernel);
   if (made === undefined) perProgram.set(kernel, made = gridOfLaunches(kernel, program));
   return made;
+}
+
+function hasOtherGrid(kernel: FunctionDecl, program: Program, grid: BlockShape): boolean {
+  return program.launchesOf(kernel).some((launch) => {
+    const [all, here] = [hostDimensions(launch.grid, placeOf(launch)), hostDimensions(launch.grid, { ...placeOf(launch), thisBuild: true })];
+    return !isSaid({ x: all.x ?? here.x, y: all.y ?? here.y, z: all.z ?? here.z }, grid);
+  });
 }
 
 const grids = new WeakMap<Program, Map<FunctionDecl, Fact<BlockShape | null>>>();

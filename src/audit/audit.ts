@@ -75,7 +75,7 @@ function auditKernel(kernel: FunctionDecl, unit: Unit, analysis: Analysis, optio
   walker.visit(kernelFrame(facts), 0);
   return {
     kernel, name: kernel.name, line: source.line(kernel.nameSpan.start), endLine: source.line(kernel.span.end), understood: kernel.understood,
-    block: blockOf(facts.block), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis).map((hazard) => marked(hazard, analysis.program)),
+    block: blockOf(facts.block), ...(facts.block.contradiction === undefined ? {} : { contradiction: facts.block.contradiction }), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis).map((hazard) => marked(hazard, analysis.program)),
   };
 }
 

@@ -69,6 +69,8 @@ export interface KernelAudit {
   readonly endLine: number;
   readonly understood: boolean;
   readonly block: (BlockShape & { readonly origin: string }) | null;
+  /** What was said of its blocks by hand is not what a launch has. */
+  readonly contradiction?: string;
   readonly branches: readonly BranchFinding[];
   readonly hazards: readonly Hazard[];
 }

@@ -10,7 +10,7 @@ export function plainAudit(audit: PlainFile): PlainFile {
   return {
     path: audit.path, status: audit.status, problems: audit.problems.map(({ line, message }) => ({ line, message })),
     kernels: audit.kernels.map((kernel) => ({
-      name: kernel.name, line: kernel.line, endLine: kernel.endLine, understood: kernel.understood, block: kernel.block, hazards: kernel.hazards.map((hazard) => ({ ...hazard, because: [...hazard.because] })),
+      name: kernel.name, line: kernel.line, endLine: kernel.endLine, understood: kernel.understood, block: kernel.block, ...(kernel.contradiction === undefined ? {} : { contradiction: kernel.contradiction }), hazards: kernel.hazards.map((hazard) => ({ ...hazard, because: [...hazard.because] })),
       branches: kernel.branches.map(plainBranch),
     })),
   };

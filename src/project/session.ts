@@ -6,6 +6,7 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createAnalysis } from '../analysis/analyse.js';
 import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
+import { blockFact } from '../analysis/launch-facts.js';
 import { auditProgram } from '../audit/audit.js';
 import type { FileAudit } from '../audit/types.js';
 import type { SourceFile } from '../source/types.js';
@@ -87,6 +88,16 @@ export class Session {
     return this.workspace.inputs.flatMap(({ path, realPath }) => {
       const source = this.workspace.mentions(realPath, 'divmod:') ? this.workspace.original(realPath)?.source ?? null : null;
       return source === null ? [] : annotationWarnings(source).map((warning) => ({ path, ...warning }));
+    });
+  }
+
+  /** What `--block` and annotations say of kernels that are launched otherwise. Nothing is loaded for it where nobody says anything. */
+  contradictions(): readonly Failure[] {
+    const isSaid = this.settings.block !== null || this.workspace.inputs.some(({ realPath }) => this.workspace.mentions(realPath, 'divmod:'));
+    if (!isSaid) return [];
+    return this.kernels().flatMap(({ unit, kernel, program }) => {
+      const { contradiction } = blockFact(kernel, program, this.analysisOptions);
+      return contradiction === undefined ? [] : [{ path: this.workspace.shownPath(unit.source.realPath), line: unit.source.line(kernel.nameSpan.start), message: contradiction }];
     });
   }
 

@@ -187,7 +187,8 @@ export function verifyKernels(before: Program, after: Program, kernels: readonly
 
 /** What the caller fixes is fixed; the rest is tried in many ways. */
 function optionsOf(request: SimulationRequest, { plan, apart }: ToVerify, proved: readonly Shape[]): VerifyOptions {
-  const block = request.launch?.block ?? request.block;
+  // What was said of all launches holds as far as those that are seen say nothing else.
+  const block = request.launch?.block ?? (proved.length === 0 ? request.block : null);
   const grid = request.launch?.grid ?? request.grid;
   return {
     arguments: request.arguments, budgetMs: BUDGET_MS, firstRunMs: FIRST_RUN_MS,

@@ -32,11 +32,11 @@ const NONE: readonly Hazard[] = [];
 export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: AnalysisOptions = {}): readonly Hazard[] {
   const found = inOneShape(facts, analysis);
   const { block } = facts;
-  const launched = block.value === null && options.block === undefined ? block.alternatives.slice(0, MAX_SHAPES) : [];
+  const launched = block.value === null ? block.alternatives.slice(0, MAX_SHAPES) : [];
   const short = launched.some((shape) => (shape.x * shape.y * shape.z) % 32 !== 0) && sceneOf(facts, analysis) !== null;
   if (!short && !found.some((hazard) => hazard.severity === 'error')) return found;
   const doubted = [SYNCHRONISATION, MEMORY].filter((families) => found.some((hazard) => hazard.severity === 'error' && isOf(hazard, families))).flat();
-  const known = block.value ?? options.block ?? null;
+  const known = block.value;
   const shapes = known !== null ? [known] : launched.length > 0 ? launched : usualShapes(facts);
   const tries = shapes.map((shape) => {
     const tried = inFavourableLight(analysis, options, shape);
@@ -69,7 +69,7 @@ function inFavourableLight(analysis: Analysis, options: AnalysisOptions, shape: 
   const key = `${shape.x} ${shape.y} ${shape.z}`;
   const known = ofShapes.get(key);
   if (known !== undefined) return known;
-  const made = createAnalysis(analysis.program, { ...options, block: shape, trustSharedLoads: true });
+  const made = createAnalysis(analysis.program, { ...options, block: shape, supposed: true, trustSharedLoads: true });
   ofShapes.set(key, made);
   return made;
 }

@@ -53,6 +53,7 @@ export const applyCommand = command({
     if (settings.transform.length === 0) throw new UsageError('which transform? Give --transform NAME (divmod transforms lists them)');
     if (write && opened.stdin) throw new UsageError('--write cannot write to standard input; the diff goes to standard output without it');
 
+    for (const { path, line, message } of project.contradictions()) console.note(`${path}:${line ?? 1}: warning: ${message}\n`);
     const outcome = await project.applySteps(settings.transform, { ...(at === undefined ? {} : { at }), evenIfItLoses: settings.evenIfItLoses, forWriting: write }, breathe);
     timing.mark('apply');
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);

@@ -48,6 +48,7 @@ export const auditCommand = command({
       if (!answered.has(path)) files.push({ path, status: 'failed', problems: [{ line: 0, message: deep ? TOO_DEEP : 'the analysis failed' }], kernels: [] });
     }
     files.sort(inputOrder(project.files.map((file) => file.path)));
+    for (const file of files) for (const { line, contradiction } of file.kernels) if (contradiction !== undefined) console.note(`${file.path}:${line}: warning: ${contradiction}\n`);
     timing.mark('audit');
 
     switch (format) {

@@ -24,6 +24,7 @@ export const planCommand = command({
     if (opened === null) return;
     const { project, timing } = opened;
     await breathe();
+    for (const { path, line, message } of project.contradictions()) console.note(`${path}:${line ?? 1}: warning: ${message}\n`);
     const wanted = list(argv, 'transform');
     const sites = project.siteList(wanted.length > 0 ? wanted : ['all']);
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
