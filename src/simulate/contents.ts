@@ -27,7 +27,7 @@ export type Distribution =
   | { readonly kind: 'hash' }
   | { readonly kind: 'uniform'; readonly low: number; readonly high: number }
   | { readonly kind: 'bernoulli'; readonly p: number; readonly value?: number }
-  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'constant'; readonly value: number | bigint }
   | { readonly kind: 'values'; readonly values: readonly (number | bigint)[] };
 
 export interface ContentOptions {

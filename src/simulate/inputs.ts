@@ -309,7 +309,8 @@ export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usa
     } else {
       const element = type.k === 'array' ? innermost(type) : type;
       const size_ = given?.kind === 'value' ? { kind: 'constant' as const, value: Number(given.value) } : null;
-      const named = size_ ?? (type.k === 'scalar' && isSizeName(decl.name) ? { kind: 'constant' as const, value: o.size } : null);
+      // A scalar has one value a run, as a parameter of that name would have.
+      const named = size_ ?? (type.k !== 'scalar' || given !== undefined ? null : { kind: 'constant' as const, value: isSizeName(decl.name) ? o.size : scalarValue(decl.name, type.s, decl.name, () => 0, o, usage) });
       const distribution = named ?? (given?.kind === 'contents' ? given.distribution : { kind: 'hash' as const });
       fill = filler(element, contentOptions(decl.name, distribution, usage.indices.has(decl.name), o, usage, []));
     }

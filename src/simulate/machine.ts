@@ -174,6 +174,11 @@ export class Machine extends Memory {
 
   // ------------------------------------------------------------------------------------------------------------ control
 
+  /** Loop turns of all warps so far. */
+  get turns(): number {
+    return this.#turns;
+  }
+
   turn(site: number): void {
     this.#turns++;
     if ((this.#turns & 63) === 0) {

@@ -93,11 +93,13 @@ export type SimulationResult =
     readonly launch: LaunchShape;
     readonly counts: Counts | null;
     readonly printed: readonly string[];
+    /** Loop turns of all warps together, of a run of one kernel. */
+    readonly turns?: number;
     /** Of a launch plan: the kernels that had blocks, one for each launch. */
     readonly launched?: readonly string[];
   }
   | { readonly status: 'unsupported'; readonly construct: string; readonly at: FileSpan | null }
-  | { readonly status: 'aborted'; readonly reason: RunAborted['reason']; readonly message: string; readonly at: FileSpan | null; readonly faults: readonly Fault[] };
+  | { readonly status: 'aborted'; readonly reason: RunAborted['reason']; readonly message: string; readonly at: FileSpan | null; readonly faults: readonly Fault[]; /** What was touched until then. */ readonly buffers?: readonly Buffer[] };
 
 /** A kernel compiled once and run many times. */
 export interface PreparedKernel {
@@ -139,12 +141,15 @@ export function runNothing(prepared: PreparedKernel, launch: LaunchShape, inputs
 
 export function runPrepared(prepared: PreparedKernel, launch: LaunchShape, inputs: SimulationInputs, options: SimulationOptions = {}): SimulationResult {
   const D = newMachine(prepared, inputs, options);
+  let buffers: readonly Buffer[] = [];
   try {
     const run = prepareRun(D, prepared, launch, inputs);
+    ({ buffers } = run);
     runGrid(D, { ...run.grid, scheduleSeed: options.scheduleSeed ?? 0 });
-    return { status: 'ran', faults: D.log.faults, buffers: run.buffers, scalars: run.scalars, launch: run.launch, counts: prepared.compiled.counters.length === 0 ? null : collect(D, prepared.compiled), printed: D.printed };
+    return { status: 'ran', faults: D.log.faults, buffers: run.buffers, scalars: run.scalars, launch: run.launch, counts: prepared.compiled.counters.length === 0 ? null : collect(D, prepared.compiled), printed: D.printed, turns: D.turns };
   } catch (error) {
-    return failure(error, D);
+    const failed = failure(error, D);
+    return failed.status === 'aborted' ? { ...failed, buffers } : failed;
   }
 }
 

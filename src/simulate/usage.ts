@@ -3,7 +3,8 @@
  * constants are compared with. Flow-insensitive and by name of declaration; only test values depend on it, no verdict.
  */
 import { evaluate } from './constants.js';
-import { EMPTY_ENV } from './resolve.js';
+import { EMPTY_ENV, type Env } from './resolve.js';
+import { jointTurningPoints, turningPoints, type TurningPoints } from './turning-points.js';
 import { strip, type Decl, type Expr, type FunctionDecl, type Type } from '../syntax/tree.js';
 import { walkCode } from './run-code.js';
 import { walkExpr, walkStmt } from './walk.js';
@@ -25,6 +26,10 @@ export interface Usage {
    * ascending: only grids with more threads show where it wraps.
    */
   readonly narrow?: readonly number[];
+  /** Of these, the numbers that a variable in a loop's condition reaches however few threads there are. */
+  readonly strided?: readonly number[];
+  /** Where comparisons over the inputs turn. */
+  readonly turns?: readonly TurningPoints[];
 }
 
 /** What a constant is compared with, and on which axis. `index` mixes several: an element's number, mostly. */
@@ -33,10 +38,13 @@ export interface Place { readonly of: 'thread' | 'block' | 'blockDim' | 'gridDim
 /** Constants kept of one kernel. */
 const MOST_CONSTANTS = 96;
 
-const cache = new WeakMap<FunctionDecl, Usage>();
+const cache = new WeakMap<FunctionDecl, WeakMap<Env, Usage>>();
 
-export function usageOf(kernel: FunctionDecl): Usage {
-  const known = cache.get(kernel);
+/** `env`: the template arguments of the instance that is meant. */
+export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
+  let instances = cache.get(kernel);
+  if (instances === undefined) cache.set(kernel, instances = new WeakMap());
+  const known = instances.get(env);
   if (known !== undefined) return known;
   const functions = reachable(kernel);
   const integers = new Set<number>();
@@ -78,7 +86,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
     }
   };
   const constant = (e: Expr): number | null => {
-    const folded = evaluate(e, EMPTY_ENV);
+    const folded = evaluate(e, env);
     if (folded === null) return null;
     const value = Number(folded.value);
     if (!Number.isFinite(value)) return null;
@@ -99,16 +107,17 @@ export function usageOf(kernel: FunctionDecl): Usage {
     const found = coordinatesOf(e);
     if (found.length > 0) coordinates.set(to, [...coordinates.get(to) ?? [], ...found]);
   };
-  const narrowed: { readonly limit: number; readonly from: Expr }[] = [];
-  const narrows = (to: Type, from: Expr): void => {
-    if (to.kind === 'int' && to.bits < 32) narrowed.push({ limit: 2 ** (to.signed ? to.bits - 1 : to.bits), from });
+  const narrowed: { readonly limit: number; readonly from: Expr; readonly to: Decl | null }[] = [];
+  const loops = new Set<Decl>();
+  const narrows = (to: Type, from: Expr, decl: Decl | null = null): void => {
+    if (to.kind === 'int' && to.bits < 32) narrowed.push({ limit: 2 ** (to.signed ? to.bits - 1 : to.bits), from, to: decl });
   };
   for (const f of functions) {
     if (f.body === null) continue;
     walkStmt(f.body, {
-      variable: (v) => { if (v.init !== null) { flow(v, v.init); placed(v, v.init); narrows(v.type, v.init); } },
+      variable: (v) => { if (v.init !== null) { flow(v, v.init); placed(v, v.init); narrows(v.type, v.init, v); } },
       stmt: (s) => {
-        if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) turn(s.condition);
+        if ((s.kind === 'for' || s.kind === 'while' || s.kind === 'do') && s.condition !== null) { turn(s.condition); for (const d of mentioned(s.condition)) loops.add(d); }
         if (s.kind === 'for' && s.step !== null) turn(s.step);
         if (s.kind === 'if') tested(s.condition);
         if (s.kind === 'switch') for (const arm of s.arms) for (const label of arm.labels) if (label !== null) constant(label);
@@ -119,7 +128,7 @@ export function usageOf(kernel: FunctionDecl): Usage {
           case 'assign': {
             const to = root(e.target);
             if (to !== null) { flow(to, e.value); placed(to, e.value); }
-            narrows(e.target.type, e.value);
+            narrows(e.target.type, e.value, to);
             break;
           }
           case 'cast': narrows(e.type, e.operand); break;
@@ -175,10 +184,17 @@ export function usageOf(kernel: FunctionDecl): Usage {
     }
     return false;
   };
-  const narrow = new Set(narrowed.filter(({ from }) => ofPlace(from)).map(({ limit }) => limit));
+  const wrapping = narrowed.filter(({ from }) => ofPlace(from));
+  const narrow = new Set(wrapping.map(({ limit }) => limit));
+  const strided = new Set(wrapping.filter(({ to }) => to !== null && loops.has(to)).map(({ limit }) => limit));
+  const points = turningPoints(kernel, env);
+  for (const t of points) for (const v of t.elements.slice(0, t.floating ? 3 : 2)) {
+    reals.add(v);
+    if (!t.floating) integers.add(v);
+  }
   const ordered = (values: ReadonlySet<number>): number[] => [...values].sort((a, b) => a - b).slice(0, MOST_CONSTANTS);
-  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow) };
-  cache.set(kernel, usage);
+  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow), strided: ordered(strided), turns: points };
+  instances.set(env, usage);
   return usage;
 }
 
@@ -213,6 +229,8 @@ export function jointUsage(before: Usage, after: readonly Usage[], rename: (name
     integers: join(before.integers, after.map((u) => u.integers)),
     reals: join(before.reals, after.map((u) => u.reals)),
     places: [...after.flatMap((u) => u.places), ...before.places],
+    strided: [...new Set([...before.strided ?? [], ...after.flatMap((u) => u.strided ?? [])])],
+    turns: jointTurningPoints(before.turns ?? [], after.flatMap((u) => u.turns ?? []), rename),
     narrow: [...new Set([...before.narrow ?? [], ...after.flatMap((u) => u.narrow ?? [])])].sort((a, b) => a - b),
   };
 }

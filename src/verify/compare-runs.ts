@@ -1,12 +1,13 @@
 /** One setting, both sides: what the two runs left in memory, touched, printed and did wrong. */
 import type { Fault, FaultKind } from '../simulate/faults.js';
+import type { Buffer } from '../simulate/inputs.js';
 import type { SimulationResult } from '../simulate/simulate.js';
 import type { FileSpan } from '../source/types.js';
 import { compareBuffer, endOf, writtenValues, wroteAnything } from './compare.js';
 import type { Setting } from './settings.js';
 
-/** Runs one side under a setting. */
-export type Runner = (setting: Setting) => SimulationResult;
+/** Runs one side under a setting; `turns`: how many the original's loops took, where the other side runs. */
+export type Runner = (setting: Setting, turns?: number) => SimulationResult;
 
 export interface Obstacle {
   readonly side: 'before' | 'after';
@@ -43,13 +44,18 @@ export function compareOnce(setting: Setting, runBefore: Runner, runAfter: Runne
   if (a.status !== 'ran') return { kind: 'obstacle', obstacle: obstacle('before', a), fatal: a.status === 'unsupported' };
   const wild = a.faults.filter((f) => WILD.has(f.kind) && f.severity === 'error');
   if (wild.length > 0) return { kind: 'inconclusive', reason: `the original itself faults: ${wild[0]?.message ?? ''}`, faulty: true };
-  const b = runAfter(setting);
+  const b = runAfter(setting, a.turns);
   const scalars = a.scalars;
   if (b.status === 'unsupported') return { kind: 'obstacle', obstacle: lost(b), fatal: true };
   // How long a run takes is a matter of the machine and its load: it says nothing about the edit.
-  if (b.status === 'aborted' && b.reason === 'time-budget') return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: false };
+  if (b.status === 'aborted' && b.reason === 'time-budget') {
+    // But what it did until then it did.
+    const until = [...faultDifferences(a.faults, b.faults), ...extentDifferences(a.buffers, b.buffers ?? [])];
+    if (until.length > 0) return { kind: 'different', differences: until, scalars };
+    return { kind: 'obstacle', obstacle: obstacle('after', b), fatal: false };
+  }
   if (b.status === 'aborted') return { kind: 'different', differences: [`the result does not end as the original does: ${b.message}`], scalars };
-  const differences = [...faultDifferences(a.faults, b.faults), ...extentDifferences(a, b)];
+  const differences = [...faultDifferences(a.faults, b.faults), ...extentDifferences(a.buffers, b.buffers)];
   const memory = memoryDifferences(a, b, tolerance);
   if (differences.length === 0 && memory.length === 0) return { kind: 'equal', wrote: wroteAnything(a.buffers), notes: newNotes(a.faults, b.faults), ...(b.launched === undefined ? {} : { launched: b.launched }) };
   if (differences.length > 0) return { kind: 'different', differences: [...differences, ...memory], scalars };
@@ -109,10 +115,10 @@ export function isDeterministic(setting: Setting, run: Runner): boolean {
 }
 
 /** An access beyond what the original touches is an error of the edit. */
-function extentDifferences(a: Ran, b: Ran): string[] {
+function extentDifferences(before: readonly Buffer[], after: readonly Buffer[]): string[] {
   const out: string[] = [];
-  for (const x of a.buffers) {
-    const y = b.buffers.find((z) => z.name === x.name);
+  for (const x of before) {
+    const y = after.find((z) => z.name === x.name);
     // Of a constant whose size is known, any element may be read: beyond its end is a fault.
     if (y === undefined || (x.segment.space === 'constant' && Number.isFinite(x.segment.limit))) continue;
     if (y.segment.high > endOf(x) && y.segment.high !== -Infinity) out.push(`the result touches ${x.name} up to byte ${y.segment.high}, the original up to byte ${Math.max(x.segment.high, 0)}`);

@@ -6,7 +6,7 @@
  */
 import type { Argument, Arguments } from '../simulate/arguments.js';
 import { instancesOf, labelOf, MOST_INSTANCES, transferred, type Instance } from '../simulate/instances.js';
-import { hasSeveralSizes, parameterLeaves } from '../simulate/inputs.js';
+import { hasSeveralSizes, isSizeName, parameterLeaves } from '../simulate/inputs.js';
 import { failure, prepareInstance, runNothing, runPrepared, type PreparedKernel, type Shape, type SimulationInputs, type SimulationOptions } from '../simulate/simulate.js';
 import { PlannedKernels, runPlan, type Plan } from '../simulate/plan.js';
 import { jointUsage, usageOf, type Usage } from '../simulate/usage.js';
@@ -19,6 +19,7 @@ import { launchChanges } from './launch-changes.js';
 import { divides, kernelsOf, populationSettings } from './populations.js';
 import { settingsFor, withEmptyGrid, withNegatives, withOneBlock, type Setting } from './settings.js';
 import { axesOf, blockShapes, constantShape, sameShape, threads } from './shapes.js';
+import { withTurningPoints } from './turned-settings.js';
 import { aliasPairs, reordered, signatureChange } from './signature.js';
 import { counterpart as counterpartOf, kernelsNamed } from './pairs.js';
 import { joinTried, type Tried } from './tried.js';
@@ -74,6 +75,8 @@ const PLAN_RAN = 'what ran is the launch plan from which the host text was writt
 
 /** Milliseconds of one run. */
 const RUN_MS = 5000;
+/** Turns of an edited kernel for one of the original: more arms than a warp has lanes do not run one after the other. */
+const MOST_TURNS = 40;
 
 export function verifyEquivalent(before: Program, after: Program, kernelName: string, options: VerifyOptions = {}): Verdict {
   const named = kernelsNamed(before, kernelName);
@@ -156,7 +159,8 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   let patient = false;
   const limits = (): SimulationOptions => ({ turnBudget: options.turnBudget ?? 400_000, timeBudget: patient ? RUN_MS : options.firstRunMs ?? RUN_MS });
   // Lanes that part before a loop instead of inside it go round it one after the other: turns may grow by the arms, the work does not.
-  const roomier: SimulationOptions = { turnBudget: (options.turnBudget ?? 400_000) * 8, timeBudget: RUN_MS };
+  const turns = options.turnBudget ?? 400_000;
+  const roomier = (own: number | undefined): SimulationOptions => ({ turnBudget: Math.min(turns * 8, own === undefined ? Infinity : Math.max(turns, own * MOST_TURNS)), timeBudget: RUN_MS });
   let usage: Usage;
   let runAfter: Runner;
   let launched: ((s: Setting) => readonly string[] | null) | null = null;
@@ -167,11 +171,11 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     const kernels = new PlannedKernels(after, instance.environment);
     try {
       const planned = plan.steps.flatMap((step) => (step.kind === 'kernel' ? [kernels.named(step.kernel)] : []));
-      usage = jointUsage(usageOf(kernel), planned.map((p) => usageOf(p.kernel)), (name) => name);
+      usage = jointUsage(usageOf(kernel, instance.environment), planned.map((p) => usageOf(p.kernel)), (name) => name);
     } catch (error) {
       return none([lost(failure(error, null))]);
     }
-    runAfter = (s) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed, oneBlock: s.oneBlock === true });
+    runAfter = (s, own) => runPlan(kernels, plan, first, launch(s), inputs(s), { ...roomier(own), scheduleSeed: s.scheduleSeed, oneBlock: s.oneBlock === true });
     launched = (s) => {
       const result = runPlan(kernels, plan, first, launch(s), inputs(s), { launchesOnly: true });
       return result.status === 'ran' ? result.launched ?? null : null;
@@ -179,16 +183,18 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   } else {
     if (other === null) return none([{ side: 'after', reason: 'no kernel', at: null }]);
     let second: PreparedKernel;
+    let environment: Instance['environment'];
     try {
-      second = prepareInstance(after, other, false, counterpart(after, kernel, other, instance, options));
+      environment = counterpart(after, kernel, other, instance, options);
+      second = prepareInstance(after, other, false, environment);
     } catch (error) {
       return none([lost(failure(error, null))]);
     }
     const change = signatureChange(kernel, types, other, second.compiled.entry.parameters);
     if (change !== null) return none([{ side: 'after', reason: change, at: { file: other.file, start: other.nameSpan.start, end: other.nameSpan.end } }]);
     const positions = new Map(other.parameters.map((p, i) => [p.name, names[i] ?? p.name]));
-    usage = jointUsage(usageOf(kernel), [usageOf(other)], (name) => positions.get(name) ?? name);
-    runAfter = (s) => runPrepared(second, launch(s), inputs(s), { ...roomier, scheduleSeed: s.scheduleSeed });
+    usage = jointUsage(usageOf(kernel, instance.environment), [usageOf(other, environment)], (name) => positions.get(name) ?? name);
+    runAfter = (s, own) => runPrepared(second, launch(s), inputs(s), { ...roomier(own), scheduleSeed: s.scheduleSeed });
   }
   const runBefore: Runner = (s) => {
     const run = s.grid.some((side) => side === 0) ? runNothing : runPrepared;
@@ -196,13 +202,14 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     patient ||= result.status === 'ran';
     return result;
   };
-  usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches)) };
+  usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches) || usage.strided?.includes(limit) === true) };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   const scalars = parameterLeaves(kernel, instance.environment);
   const signed = scalars.flatMap(({ name, type }) => (type.k === 'scalar' && SIGNED.has(type.s) && !(options.arguments?.has(name) ?? false) ? [name] : []));
   const asked = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
   // One seed is one choice of inputs: nobody wants others then.
-  const usual = options.seeds?.length === 1 ? asked : withNegatives(asked, signed);
+  const open = scalars.flatMap(({ name, type }) => (type.k === 'scalar' && !(options.arguments?.has(name) ?? false) && !(options.sizes !== undefined && isSizeName(name)) ? [name] : []));
+  const usual = options.seeds?.length === 1 ? asked : withTurningPoints(withNegatives(asked, signed), { turns: usage.turns ?? [], names: new Set(open), bounds: usage.bounds, grids: options.grids === undefined });
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
   let settings: readonly Setting[] = single;
   if (options.plan !== undefined) {

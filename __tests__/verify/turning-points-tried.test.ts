@@ -1,0 +1,59 @@
+/** A comparison that turns elsewhere, or the other way at its turn, is found whatever the scalar is called and however the constant is spelled. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { verifyEquivalent, type Verdict, type VerifyOptions } from '../../src/verify/index.js';
+import { load } from '../helpers/transform.js';
+
+beforeAll(async () => { await initParser(); });
+
+function compare(first: string, second: string, above = '', options: VerifyOptions = {}): Verdict {
+  const text = (condition: string): string => `${above}
+struct P { int width, height; float scale; };
+__constant__ int c_k;
+__global__ void k(int *z, const int *f, const float *x, int n, int m, int h, P p, float a) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { z[i] = 0; if (${condition}) z[i] = 1; } }`;
+  return verifyEquivalent(load(text(first)).program, load(text(second)).program, 'k', options);
+}
+
+describe('a second size', () => {
+  test.each([3, 10, 40, 100, 500, 3000, 30000])('at %d', (c) => {
+    expect(compare(`m > ${c}`, `m >= ${c}`).status).toBe('different');
+    expect(compare(`h == ${c}`, 'false').status).toBe('different');
+  });
+  test.each([
+    ['m / 2 > 20', 'm / 2 >= 20'], ['m * 4 >= 64', 'm * 4 > 64'], ['m % 100 == 57', 'm % 100 == 58'], ['(m & 7) == 5', '(m & 7) == 6'], ['m + 2 > 77', 'm + 2 >= 77'], ['n * m > 1000', 'n * m >= 1000'], ['2 * m > n', '2 * m >= n'],
+    ['p.width > 64', 'p.width >= 64'], ['p.width * p.height > 640', 'p.width * p.height >= 640'], ['p.scale * 2 > 3', 'p.scale * 2 >= 3'], ['a > 1.0f', 'a > 1.0000001f'], ['c_k == 73', 'c_k == 74'],
+    ['m > 50 && h < 20 && p.width == 33', 'm > 50 && h <= 20 && p.width == 33'],
+  ])('%s', (first, second) => { expect(compare(first, second).status).toBe('different'); });
+  test.each([['const int LIM = 77;', 'm > LIM', 'm >= LIM'], ['#define LIM 90', 'h < LIM', 'h <= LIM'], ['__device__ bool big(int v, int l) { if (v > l) return true; return false; }', 'big(m, 321)', 'big(m, 320)']])('through names: %s', (above, first, second) => {
+    expect(compare(first, second, above).status).toBe('different');
+  });
+  test('not where the caller fixed it', () => {
+    expect(compare('m > 40', 'm >= 40', '', { arguments: new Map([['m', { kind: 'value', value: 7 }]]) }).status).toBe('equal');
+    expect(compare('m > 40', 'm >= 40', '', { sizes: [33] }).status).toBe('equal');
+    expect(compare('h > 40', 'h >= 40', '', { sizes: [40] }).status).toBe('different');
+  });
+});
+
+describe('elements', () => {
+  test.each([['x[i] * 2.0f > 3.0f', 'x[i] * 2.0f >= 3.0f'], ['f[i] * 2 > 1000', 'f[i] * 2 >= 1000'], ['x[i] * x[i] > 25.0f', 'x[i] * x[i] >= 25.0f'], ['f[i] >> 16 == 3', 'f[i] >> 16 == 4'], ['f[i] - m == 700', 'f[i] - m == 701']])('%s', (first, second) => {
+    expect(compare(first, second).status).toBe('different');
+  });
+});
+
+test('the same text stays equal, with a bounded number of settings', () => {
+  const many = Array.from({ length: 30 }, (_, i) => `m > ${i * 7} || h == ${i * 11}`).join(' || ');
+  const verdict = compare(many, many);
+  expect(verdict.status).toBe('equal');
+  expect(verdict.runs).toBeLessThan(90);
+  const other = compare(`${many} || m * 3 > 9`, `${many} || m + m + m > 9`);
+  expect(other.status).toBe('equal');
+  expect(other.runs).toBeLessThan(125);
+});
+
+describe('what runs on', () => {
+  const strided = (type: string): string => `__global__ void k(const float *x, float *y, int n) { float v = 0; for (${type} j = blockIdx.x * blockDim.x + threadIdx.x; j < n; j += blockDim.x * gridDim.x) v += x[j]; y[threadIdx.x] = v; }
+void start(const float *x, float *y, int n) { k<<<8, 128>>>(x, y, n); }`;
+  test.each(['unsigned', 'short'])('a counter that became %s', (type) => {
+    expect(verifyEquivalent(load(strided('int')).program, load(strided(type)).program, 'k').status).toBe('different');
+  });
+});
