@@ -137,22 +137,22 @@ describe('expressions', () => {
   });
 
   test('a scoped constant in parentheses before a sign is no type', async () => {
-    expect(await body('n = 2 * (S::E) + n; n = (S::E) - 1;', 'struct S { enum { E = 3 }; };')).toMatchInlineSnapshot(`
+    expect(await body('n = 2 * (S::E) + n; n = (S::E) - 1;', 'struct S { enum F { E = 3 }; };')).toMatchInlineSnapshot(`
 "expression
   assign = : int
     ref n @parameter : int
     binary + : int
       binary * : int
         literal 2 : int
-        paren : int
-          ref E @enumerator : int
+        paren : F
+          ref E @enumerator : F
       ref n @parameter : int
 expression
   assign = : int
     ref n @parameter : int
     binary - : int
-      paren : int
-        ref E @enumerator : int
+      paren : F
+        ref E @enumerator : F
       literal 1 : int"
 `);
   });

@@ -21,6 +21,7 @@ import { variableOf } from './lvalues.js';
 import { scopeOf } from './taint.js';
 import type { Uniformity } from './uniformity.js';
 import type { Decl, Expr, IntType, Type } from '../syntax/tree.js';
+import { enumValues } from '../syntax/types.js';
 
 const MAX_TERMS = 24;
 const MAX_DEGREE = 4;
@@ -55,7 +56,10 @@ export function integerType(type: Type): IntType | null {
   switch (type.kind) {
     case 'int': return type;
     case 'bool': return { kind: 'int', bits: 8, signed: false };
-    case 'enum': return type.decl.underlying;
+    case 'enum': {
+      const values = enumValues(type.decl);
+      return values === null ? null : integerType(values);
+    }
     case 'reference': return integerType(type.to);
     default: return null;
   }

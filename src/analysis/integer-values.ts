@@ -9,6 +9,7 @@
  */
 import { commonType, convert, fits, operate, promote, wrap, INT32, UINT64, type Integer, type IntegerOperator, type IntegerType } from '../cuda/integers.js';
 import type { CallExpr, EnumeratorDecl, Expr, FunctionDecl, ParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
+import { enumValues } from '../syntax/types.js';
 import { builtin } from '../cuda/builtins.js';
 import { strip, walk } from './children.js';
 import { implicitIn } from './implicit-code.js';
@@ -31,7 +32,10 @@ export function integerType(type: Type): IntegerType | null {
   switch (type.kind) {
     case 'int': return type;
     case 'bool': return BOOL8;
-    case 'enum': return type.decl.underlying;
+    case 'enum': {
+      const values = enumValues(type.decl);
+      return values === null ? null : integerType(values);
+    }
     case 'reference': return integerType(type.to);
     default: return null;
   }
@@ -190,7 +194,8 @@ export function isConstant(decl: VariableDecl): boolean {
 function name(expr: Expr & { readonly kind: 'ref' }, resolve: Resolver, depth: number): Values | null {
   const decl = expr.decl;
   if (decl === null) return resolve(expr);
-  if (decl.kind === 'enumerator') return enumeratorValue(decl, resolve, depth);
+  // Its type is the enum's, not that of the value it was given.
+  if (decl.kind === 'enumerator') return convertAll(enumeratorValue(decl, resolve, depth), expr.type);
   // A static const member may be initialised in its class; an ordinary one belongs to an object.
   if (decl.kind === 'variable' && isConstant(decl) && decl.init !== null && !decl.opaqueInit && (decl.storage !== 'member' || decl.constexpr)) {
     const known = convertAll(evaluate(decl.init, resolve, depth + 1), decl.type);
@@ -208,9 +213,12 @@ function enumeratorValue(decl: EnumeratorDecl, resolve: Resolver, depth: number)
   let offset = 0n;
   let current = decl;
   while (current.value === null && current.previous !== null) { offset++; current = current.previous; }
-  let values: Values | null = current.value === null ? [int(0)] : evaluate(current.value, resolve, depth + 1);
+  // What a template parameter tells is no property of the enumerator: another kernel may bind it to something else.
+  let asked = false;
+  const watched: Resolver = Object.assign((leaf: Expr): Values | null => { asked = true; return resolve(leaf); }, resolve.everyBuild ? { everyBuild: true } as const : {});
+  let values: Values | null = current.value === null ? [int(0)] : evaluate(current.value, watched, depth + 1);
   if (values !== null && offset > 0n) values = values.map((value) => ({ value: value.value + offset, type: value.type }));
-  if (!resolve.everyBuild) enumerators.set(decl, { values });
+  if (!resolve.everyBuild && !asked) enumerators.set(decl, { values });
   return values;
 }
 
@@ -222,7 +230,7 @@ export function sizeOf(type: Type | null, resolve: Resolver, depth = 0): bigint 
     case 'int': return BigInt(type.bits / 8);
     case 'float': return type.format === 'double' ? 8n : type.format === 'float' ? 4n : 2n;
     case 'pointer': return 8n;
-    case 'enum': return BigInt(type.decl.underlying.bits / 8);
+    case 'enum': return sizeOf(enumValues(type.decl), resolve, depth + 1);
     case 'reference': return sizeOf(type.to, resolve, depth + 1);
     case 'array': {
       const element = sizeOf(type.of, resolve, depth + 1);

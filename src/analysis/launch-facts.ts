@@ -9,7 +9,7 @@
  *
  * Not handled: clusters.
  */
-import type { Expr, FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl } from '../syntax/tree.js';
+import type { Expr, FunctionDecl, Launch, ParameterDecl, Program, TemplateParameterDecl, Type } from '../syntax/tree.js';
 import { annotationsOf } from './annotations.js';
 import type { AnalysisOptions, BlockFact, BlockShape, Fact, Reason } from './facts.js';
 import { hostDimensions, hostTemplateValues, hostValues, type DimensionValues, type HostPlace } from './host-constants.js';
@@ -285,13 +285,21 @@ export function templateValues(kernel: FunctionDecl, parameter: TemplateParamete
     for (const launch of launches) {
       const argument = launch.templateArguments?.[parameter.index] ?? parameter.default ?? undefined;
       const here = hostTemplateValues(argument, placeOf(launch));
-      values = union(values, parameter.type === null || parameter.type.kind === 'dependent' ? here : convertAll(here, parameter.type));
+      const type = parameter.type === null ? null : launchedType(parameter.type, launch);
+      values = union(values, parameter.type === null ? here : type === null ? null : convertAll(here, type));
       if (values === null) return null;
     }
     return values;
   } finally {
     inProgress.delete(parameter);
   }
+}
+
+/** The type of a template value in one launch: of `template <typename T, T N>` it is another argument. */
+function launchedType(type: Type, launch: Launch): Type | null {
+  if (type.kind !== 'dependent') return type;
+  const argument = type.decl === null || type.text !== type.decl.name ? undefined : launch.templateArguments?.[type.decl.index] ?? type.decl.default ?? undefined;
+  return argument?.kind === 'type' ? argument.type : null;
 }
 
 /** Values that all launches pass for a scalar parameter of a kernel; null if some launch does not tell. Rests on there being no other launches. */

@@ -1,9 +1,10 @@
 /** Folding of constant expressions: array lengths, template values, enumerators, case labels, launch shapes. */
-import { convert, integer, INT32, INT64, operate, promote, UINT64, wrap, type Integer, type IntegerOperator, type IntegerType } from '../cuda/integers.js';
+import { convert, fits, integer, INT32, INT64, operate, promote, UINT32, UINT64, wrap, type Integer, type IntegerOperator, type IntegerType } from '../cuda/integers.js';
 import { toInteger } from '../cuda/floats.js';
-import { strip, type EnumeratorDecl, type Expr, type Type } from '../syntax/tree.js';
+import { memberScope } from '../syntax/scope.js';
+import { strip, type Decl, type EnumeratorDecl, type Expr, type Type } from '../syntax/tree.js';
 import { environmentOf, resolve, type Env } from './resolve.js';
-import { alignOf, sizeOf, Unsupported, type Scalar } from './types.js';
+import { alignOf, sizeOf, Unsupported, type RecordLayout, type Scalar } from './types.js';
 
 /** Integers as bigint, floating values as number. */
 export type ConstantValue =
@@ -11,6 +12,30 @@ export type ConstantValue =
   | { readonly kind: 'float'; readonly value: number; readonly format: 'half' | 'bfloat16' | 'float' | 'double' };
 
 const of = (i: Integer): ConstantValue => ({ kind: 'integer', value: i.value, type: i.type });
+
+/** In a type of its own: null where that is not known, unlike in a cast to `auto`. */
+function asType(value: ConstantValue, type: Type, env: Env): ConstantValue | null {
+  try {
+    const t = resolve(type, env);
+    return t.k === 'scalar' ? toScalar(value, t.s) : null;
+  } catch (error) {
+    if (error instanceof Unsupported) return null;
+    throw error;
+  }
+}
+
+/** The type of an enumerator is its enum's, not that of the value it was given; of a template's enum an instance tells it. */
+function asEnum(value: ConstantValue, type: Type, env: Env, depth: number): ConstantValue | null {
+  if (type.kind !== 'enum' || type.decl.uncertain !== 'values') return asType(value, type, env);
+  const all = type.decl.enumerators.map((decl) => enumerator(decl, env, depth + 1));
+  const found = [INT32, UINT32, INT64, UINT64].find((t) => all.every((one) => one?.kind === 'integer' && fits(one.value, t)));
+  return found === undefined || value.kind !== 'integer' ? null : of(convert(value, found));
+}
+
+function sameFormat(a: ConstantValue | null, b: ConstantValue | null): boolean {
+  if (a === null || b === null) return false;
+  return a.kind === 'integer' ? b.kind === 'integer' && a.type.bits === b.type.bits && a.type.signed === b.type.signed : b.kind === 'float' && a.format === b.format;
+}
 
 /** Names known to the caller, over declarations (host variables of a launch). */
 export type Lookup = (expr: Expr) => ConstantValue | null;
@@ -29,11 +54,19 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
     case 'ref': {
       const decl = e.decl;
       if (decl === null) return null;
-      if (decl.kind === 'template-parameter') return env.values.get(decl.name) ?? null;
-      if (decl.kind === 'enumerator') return enumerator(decl, env, depth);
+      if (decl.kind === 'template-parameter') {
+        // `template <unsigned N>` with the argument 3: an unsigned number.
+        const value = env.values.get(decl.name) ?? null;
+        return value === null || decl.type === null ? value : castTo(value, decl.type, env);
+      }
+      if (decl.kind === 'enumerator') {
+        const inner = e.scope === undefined ? env : scopeEnvironment(e.scope, decl, env);
+        const value = enumerator(decl, inner, depth);
+        return value === null ? null : asEnum(value, e.type, inner, depth);
+      }
       if (decl.kind === 'variable' && decl.init !== null && (decl.constexpr || decl.type.const === true) && decl.space !== 'shared') {
         // `Tile<float>::size`: the initialiser is read with that record's template arguments.
-        const inner = e.scope === undefined ? env : scopeEnvironment(e.scope, env);
+        const inner = e.scope === undefined ? env : scopeEnvironment(e.scope, decl, env);
         const value = inner === env ? go(decl.init) : evaluate(decl.init, inner, null, depth + 1);
         return value === null ? null : castTo(value, decl.type, inner);
       }
@@ -70,7 +103,11 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
     }
     case 'conditional': {
       const c = go(e.condition);
-      return c === null ? null : go(truthy(c) ? e.then : e.else);
+      if (c === null) return null;
+      const [then, otherwise] = [go(e.then), go(e.else)];
+      const chosen = truthy(c) ? then : otherwise;
+      if (chosen === null || sameFormat(then, otherwise)) return chosen;
+      return asType(chosen, e.type, env);
     }
     case 'cast': {
       const a = go(e.operand);
@@ -126,14 +163,29 @@ function constantFunction(e: Extract<Expr, { kind: 'call' }>, env: Env, depth: n
   return value === null ? null : castTo(value, decl.returns, env);
 }
 
-function scopeEnvironment(scope: Type, env: Env): Env {
+/** The template arguments that a member of `scope` was declared under: those of the base that it comes from. */
+export function scopeEnvironment(scope: Type, decl: Decl, env: Env): Env {
   try {
     const t = resolve(scope, env);
-    return t.k === 'record' ? environmentOf(t.layout) : env;
+    if (t.k !== 'record') return env;
+    const owner = memberScope(t.layout.decl)?.values.get(decl.name) === decl ? t.layout : baseWith(t.layout, decl, 0);
+    return environmentOf(owner ?? t.layout);
   } catch (error) {
     if (error instanceof Unsupported) return env;
     throw error;
   }
+}
+
+function baseWith(layout: RecordLayout, decl: Decl, depth: number): RecordLayout | null {
+  if (depth > 16) return null;
+  for (const base of layout.decl.bases) {
+    const t = resolve(base, environmentOf(layout));
+    if (t.k !== 'record') continue;
+    if (memberScope(t.layout.decl)?.values.get(decl.name) === decl) return t.layout;
+    const found = baseWith(t.layout, decl, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function truthy(v: ConstantValue): boolean {

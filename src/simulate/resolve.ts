@@ -1,5 +1,6 @@
 /** From types of the tree to types of the simulator: template arguments put in, array lengths folded, records laid out. */
-import type { EnumeratorDecl, Expr, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
+import type { EnumDecl, EnumeratorDecl, Expr, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
+import { enumValues } from '../syntax/types.js';
 import { vectorRecord } from '../syntax/vector-types.js';
 import { evaluate, type ConstantValue } from './constants.js';
 import {
@@ -53,10 +54,7 @@ export function resolve(type: Type, env: Env): SimType {
       const record: RecordType = { k: 'record', layout: layoutOf(type.decl, type.templateArguments ?? null, env) };
       return type.volatile === true ? { ...record, volatile: true } : record;
     }
-    case 'enum': {
-      const u = type.decl.underlying;
-      return { k: 'scalar', s: intScalar(u.bits, u.signed) };
-    }
+    case 'enum': return enumScalar(type.decl);
     case 'function': return VOID;
     case 'dependent': {
       const name = type.decl?.name ?? type.text;
@@ -74,6 +72,12 @@ export function resolve(type: Type, env: Env): SimType {
       throw new Unsupported(type.text === '' ? 'a type that was not understood' : `unknown type ${type.text}`, null);
     }
   }
+}
+
+function enumScalar(decl: EnumDecl): SimType {
+  const values = enumValues(decl);
+  if (values === null) throw new Unsupported(`the type that the enum ${decl.name} computes in`, decl.nameSpan, decl.file);
+  return { k: 'scalar', s: intScalar(values.bits, values.signed) };
 }
 
 /** Short names that system headers (or HIP's) define and that are not read here. */
@@ -214,7 +218,7 @@ function typeNamed(expr: Expr, env: Env): SimType | null {
   switch (decl.kind) {
     case 'record': return { k: 'record', layout: layoutOf(decl, null, env) };
     case 'typedef': return resolve(decl.type, env);
-    case 'enum': return { k: 'scalar', s: intScalar(decl.underlying.bits, decl.underlying.signed) };
+    case 'enum': return enumScalar(decl);
     case 'template-parameter': return env.types.get(decl.name) ?? null;
     case 'variable': case 'parameter': case 'function': case 'enumerator': return null;
   }

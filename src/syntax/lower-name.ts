@@ -6,11 +6,12 @@ import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { isDefinition, pointerOf } from './lower-overload.js';
+import { enumeratorType } from './lower-enum.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
-import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, Type, VariableDecl } from './tree.js';
-import { INT, UINT, UNKNOWN, bindings, dependentType, enumType, stripReference, substitute } from './types.js';
+import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, TemplateArgument, Type, VariableDecl } from './tree.js';
+import { INT, UINT, UNKNOWN, bindings, dependentType, stripReference, substitute } from './types.js';
 import { DIM3, UINT3 } from './vector-types.js';
 
 const COORDINATES = new Map<string, { readonly base: CoordinateExpr['base']; readonly type: Type }>([
@@ -37,7 +38,7 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
 }
 
 /** The type of an expression that names this declaration. */
-function declType(ctx: Lowering, found: Found): Type {
+function declType(found: Found): Type {
   if (found.kind === 'type') return UNKNOWN;
   if (found.kind === 'functions') {
     const decl = found.decls.length === 1 ? found.decls[0] : undefined;
@@ -45,16 +46,10 @@ function declType(ctx: Lowering, found: Found): Type {
   }
   const decl = found.decl;
   switch (decl.kind) {
-    case 'enumerator': return enumTypeOf(ctx, decl.enumName) ?? INT;
+    case 'enumerator': return enumeratorType(decl);
     case 'template-parameter': return decl.type ?? dependentType(decl, decl.name);
     default: return stripReference(decl.type);
   }
-}
-
-function enumTypeOf(ctx: Lowering, name: string): Type | null {
-  if (name === '') return null;
-  const decl = ctx.unit.lookup.lookupType(ctx.scope, name);
-  return decl?.kind === 'enum' ? enumType(decl) : null;
 }
 
 export function functionType(decl: FunctionDecl): Type {
@@ -72,9 +67,25 @@ export function referTo(ctx: Lowering, node: Cst, name: string, found: Found): E
   }
   if (found.kind === 'functions') {
     for (const decl of found.decls) if (decl.qualifiers.global) ctx.unit.escapes.push(decl);
-    return { kind: 'ref', span, type: declType(ctx, found), name, decl: definitionFirst(found.decls) };
+    return { kind: 'ref', span, type: declType(found), name, decl: definitionFirst(found.decls) };
   }
-  return { kind: 'ref', span, type: declType(ctx, found), name, decl: found.decl };
+  const inherited = found.kind === 'value' && found.member !== null && found.member.template !== null ? heir(ctx, found.member) : null;
+  return { kind: 'ref', span, type: declType(found), name, decl: found.decl, ...(inherited === null ? {} : { scope: inherited }) };
+}
+
+/** The record around, as an instance sees it, if a member that is found by its bare name comes from a base template of it. */
+function heir(ctx: Lowering, owner: RecordDecl): RecordType | null {
+  for (let scope: typeof ctx.scope | null = ctx.scope; scope !== null; scope = scope.parent) {
+    if (scope.kind !== 'record' || scope.record === null) continue;
+    const { record } = scope;
+    if (record === owner) return null;
+    const own = record.template?.map((parameter): TemplateArgument => {
+      if (parameter.sort !== 'value') return { kind: 'type', type: dependentType(parameter, parameter.name) };
+      return { kind: 'value', value: { kind: 'ref', span: parameter.span, type: parameter.type ?? dependentType(parameter, parameter.name), name: parameter.name, decl: parameter } };
+    });
+    return { kind: 'record', decl: record, ...(own === undefined ? {} : { templateArguments: own }) };
+  }
+  return null;
 }
 
 function definitionFirst(decls: readonly FunctionDecl[]): FunctionDecl | null {
@@ -104,8 +115,9 @@ export function lowerQualified(ctx: Lowering, node: Cst): Expr {
     if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage !== 'member') {
       return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl, ...(record === null ? {} : { scope: record }), qualifier };
     }
+    const scope = found.kind === 'value' && found.decl.kind === 'enumerator' && record !== null ? { scope: record } : {};
     const refers = referTo(ctx, node, name, found);
-    return refers.kind === 'ref' ? { ...refers, qualifier } : refers;
+    return refers.kind === 'ref' ? { ...refers, qualifier, ...scope } : refers;
   }
   return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name: ctx.slice(node), decl: null };
 }

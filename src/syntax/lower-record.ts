@@ -1,4 +1,4 @@
-/** Structs, classes, unions and enums. */
+/** Structs, classes and unions. */
 import { childOfType, fieldChild, fieldChildren, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
 import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-declaration.js';
@@ -7,9 +7,8 @@ import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
 import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerType, qualifiedName } from './lower-type.js';
-import { Scope, memberScope, setMemberScope, setScopedEnum } from './scope.js';
-import type { EnumDecl, EnumeratorDecl, FunctionDecl, RecordDecl, TemplateParameterDecl, Type, VariableDecl } from './tree.js';
-import { INT } from './types.js';
+import { Scope, memberScope, setMemberScope } from './scope.js';
+import type { FunctionDecl, RecordDecl, TemplateParameterDecl, Type, VariableDecl } from './tree.js';
 
 interface OpenRecord extends Mutable<RecordDecl> { fields: VariableDecl[]; methods: FunctionDecl[]; bases: Type[] }
 
@@ -145,40 +144,4 @@ function anonymousMembers(ctx: Lowering, node: Cst, record: OpenRecord): void {
     ctx.declare(field);
   }
   for (const type of scope?.types.values() ?? []) ctx.declare(type);
-}
-
-/** Declares an enum; the enumerators of an unscoped one are visible beside it. */
-export function lowerEnum(ctx: Lowering, node: Cst): EnumDecl | null {
-  const nameNode = fieldChild(node, 'name');
-  const body = fieldChild(node, 'body');
-  const name = nameNode === null ? '' : ctx.slice(nameNode);
-  if (body === null) {
-    const known = name === '' ? null : ctx.unit.lookup.lookupType(ctx.scope, name);
-    if (known?.kind === 'enum') return known;
-  }
-  const base = fieldChild(node, 'base');
-  const underlying = base === null ? INT : lowerType(ctx, base);
-  const enumerators: EnumeratorDecl[] = [];
-  const decl: EnumDecl = {
-    kind: 'enum', name, span: ctx.span(node), nameSpan: ctx.span(nameNode ?? node), file: ctx.unit.file,
-    underlying: underlying.kind === 'int' ? underlying : INT, enumerators,
-  };
-  ctx.declare(decl);
-  const scoped = node.children.some((child) => child.type === 'class' || child.type === 'struct');
-  const scope = scoped ? new Scope('block', ctx.scope, '', null) : ctx.scope;
-  ctx.inScope(scope, () => {
-    for (const child of body === null ? [] : namedChildren(body)) {
-      const enumeratorName = child.type === 'enumerator' ? fieldChild(child, 'name') : null;
-      if (enumeratorName === null) continue;
-      const value = fieldChild(child, 'value');
-      const enumerator: EnumeratorDecl = {
-        kind: 'enumerator', name: ctx.slice(enumeratorName), span: ctx.span(child), nameSpan: ctx.span(enumeratorName), file: ctx.unit.file, enumName: name,
-        value: value === null ? null : lowerExpression(ctx, value), index: enumerators.length, previous: enumerators.at(-1) ?? null,
-      };
-      enumerators.push(enumerator);
-      ctx.declare(enumerator);
-      if (scoped) setScopedEnum(enumerator, decl);
-    }
-  });
-  return decl;
 }

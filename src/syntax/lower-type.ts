@@ -3,7 +3,8 @@ import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { lowerParameters } from './lower-parameters.js';
-import { lowerEnum, lowerRecord } from './lower-record.js';
+import { lowerEnum } from './lower-enum.js';
+import { lowerRecord } from './lower-record.js';
 import type { TypeDecl } from './scope.js';
 import { memberScope } from './scope.js';
 import type { DependentType, EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
@@ -77,7 +78,7 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
 export function lowerType(ctx: Lowering, node: Cst): Type {
   switch (node.type) {
     case 'primitive_type': return namedType(ctx.slice(node)) ?? unknownType(ctx.slice(node));
-    case 'sized_type_specifier': return sizedType(ctx.slice(node).split(/\s+/)) ?? unknownType(ctx.slice(node));
+    case 'sized_type_specifier': return sizedType(wordsOf(ctx.slice(node))) ?? unknownType(ctx.slice(node));
     case 'type_identifier': case 'identifier': case 'namespace_identifier': case 'field_identifier': return typeByName(ctx, ctx.slice(node));
     case 'template_type': case 'template_function': return templateType(ctx, node);
     case 'qualified_identifier': return qualifiedType(ctx, node);
@@ -102,6 +103,12 @@ export function lowerType(ctx: Lowering, node: Cst): Type {
     }
     default: return unknownType(ctx.slice(node));
   }
+}
+
+/** The words of a leaf, which may hold comments: `unsigned`, a comment, `int`. */
+function wordsOf(text: string): readonly string[] {
+  const bare = text.includes('/') ? text.replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ' ') : text;
+  return bare.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The type that a name stands for where lowering stands, macros included. */

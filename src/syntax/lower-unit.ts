@@ -7,7 +7,8 @@ import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-
 import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
 import { preprocessorArms } from './lower-preprocessor.js';
-import { lowerEnum, lowerRecord } from './lower-record.js';
+import { lowerEnum } from './lower-enum.js';
+import { lowerRecord } from './lower-record.js';
 import { markLeftOut } from './lower-overload.js';
 import { markTemplateVariable } from './scope.js';
 

@@ -162,13 +162,23 @@ export interface RecordDecl extends DeclBase {
 
 export interface EnumDecl extends DeclBase {
   readonly kind: 'enum';
+  /** The type that its values are kept and computed in, before promotion: the fixed one, else the first of int, unsigned, long and unsigned long that holds them all. `enumValues` reads it. */
   readonly underlying: IntType;
   readonly enumerators: readonly EnumeratorDecl[];
+  /** `enum class`: its values become numbers only by a cast. */
+  readonly scoped?: true;
+  /**
+   * `underlying` stands for a type that is not known: it hangs on `values` that were not understood or that a template parameter tells; or it is the `form`, attributes or `: bool`, to which
+   * compilers convert otherwise than the standard says.
+   */
+  readonly uncertain?: 'values' | 'form';
 }
 
 export interface EnumeratorDecl extends DeclBase {
   readonly kind: 'enumerator';
   readonly enumName: string;
+  /** The enum it belongs to. */
+  readonly enumeration?: EnumDecl;
   /** Null if the value is the previous one plus one. */
   readonly value: Expr | null;
   /** Position in its enum, from 0. */

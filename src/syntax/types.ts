@@ -61,8 +61,11 @@ export function namedType(name: string): Type | null {
   return NAMED.get(name) ?? null;
 }
 
-/** `unsigned long long`, `short int`, …: the words in any order. Null if they make no type. */
+const SIZE_WORDS: ReadonlySet<string> = new Set(['unsigned', 'signed', 'long', 'short', 'int', 'char', 'double', 'const', 'volatile']);
+
+/** `unsigned long long`, `short int`, …: the words in any order. Null if they make no type, or one with a name of its own (`unsigned __int128`). */
 export function sizedType(words: readonly string[]): Type | null {
+  if (!words.every((word) => SIZE_WORDS.has(word))) return null;
   const count = (word: string): number => words.filter((w) => w === word).length;
   const longs = count('long');
   const unsigned = count('unsigned') > 0;
@@ -116,13 +119,22 @@ export function isArithmetic(type: Type): boolean {
   return type.kind === 'int' || type.kind === 'float' || type.kind === 'bool' || type.kind === 'enum';
 }
 
-/** Integral promotion. Types that are not integral come back as they are. */
+/** What values of an enum are before any promotion; null where that is not known. */
+export function enumValues(decl: EnumDecl): IntType | null {
+  return decl.uncertain === undefined ? decl.underlying : null;
+}
+
+/** Integral promotion. Types that are not integral come back as they are: scoped enums too. */
 export function promote(type: Type): Type {
   const t = unqualified(stripReference(type));
   switch (t.kind) {
     case 'bool': return INT;
     case 'int': return t.bits < 32 ? INT : t;
-    case 'enum': return promote(t.decl.underlying);
+    case 'enum': {
+      if (t.decl.scoped === true) return t;
+      const values = enumValues(t.decl);
+      return values === null ? unknownType(t.decl.name) : promote(values);
+    }
     default: return t;
   }
 }
@@ -254,7 +266,7 @@ export function printType(type: Type): string {
     case 'reference': return `${printType(type.to)} ${type.rvalue === true ? '&&' : '&'}`;
     case 'array': return `${printType(type.of)} [${type.length?.kind === 'literal' ? String(type.length.value) : ''}]`;
     case 'record': return q + type.decl.name + (type.templateArguments === undefined ? '' : printArguments(type.templateArguments));
-    case 'enum': return q + type.decl.name;
+    case 'enum': return q + (type.decl.name === '' ? '<unnamed enum>' : type.decl.name);
     case 'function': return `${printType(type.returns)} (${type.parameters.map(printType).join(', ')})`;
     case 'dependent': return q + (type.text === '' ? '<dependent>' : type.text);
     case 'unknown': return q + (type.text === '' ? '<unknown>' : type.text);

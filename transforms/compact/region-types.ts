@@ -1,7 +1,7 @@
 /** Types of values that travel: their spelling in the source, and their size in shared memory. */
 import type { Variable } from '../../src/analysis/facts.js';
 import { walk } from '../../src/analysis/children.js';
-import { printType } from '../../src/syntax/types.js';
+import { enumValues, printType } from '../../src/syntax/types.js';
 import type { RecordDecl, Type } from '../../src/syntax/tree.js';
 import { typeText } from '../lib/references.js';
 import type { TransformContext } from '../lib/types.js';
@@ -22,7 +22,10 @@ function layoutOf(type: Type): Layout | null {
       return { size, align: size };
     }
     case 'pointer': return { size: 8, align: 8 };
-    case 'enum': return { size: type.decl.underlying.bits / 8, align: type.decl.underlying.bits / 8 };
+    case 'enum': {
+      const values = enumValues(type.decl);
+      return values === null ? null : layoutOf(values);
+    }
     case 'record': return type.templateArguments === undefined ? recordLayout(type.decl) : null;
     case 'array': {
       const length = type.length;

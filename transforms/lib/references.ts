@@ -52,6 +52,7 @@ export function resolvesAt(facts: FunctionFacts, ref: RefExpr, text: string, pla
 /** A type by a name that means it all through the function; null if there is none. */
 export function typeText(facts: FunctionFacts, decl: RecordDecl | EnumDecl): string | null {
   const { function: fn } = facts;
+  if (decl.name === '') return null;
   if (isOfFunction(fn, decl) || (decl.kind === 'record' && decl.vector !== null)) return decl.name;
   const locals = new Set([...fn.parameters, ...fn.body === null ? [] : declaredIn(fn.body)].map(({ name }) => name));
   return spellingIn(fn, decl, (spelling) => {

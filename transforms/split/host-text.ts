@@ -7,7 +7,7 @@
 import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
-import { arithmeticType, promote } from '../../src/syntax/types.js';
+import { arithmeticType, enumValues, promote } from '../../src/syntax/types.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
 import type { PlanConstant } from '../lib/types.js';
 import { spelledName } from './spelled.js';
@@ -185,7 +185,12 @@ class Writer {
       if (decl.type.kind !== 'pointer' && arithmeticName(decl.type) === null && decl.type.kind !== 'enum') throw stop('type', `the type of ${decl.name} is not a number`);
       this.#parameter(decl, expr);
       // Enumerators are written as numbers, which a scoped enumeration does not compare with.
-      if (decl.type.kind === 'enum') return { text: `(${arithmeticName(decl.type.decl.underlying) ?? 'int'})${decl.name}`, level: PREFIX };
+      if (decl.type.kind === 'enum') {
+        const values = numberOf(decl.type);
+        const to = values === null ? null : arithmeticName(values);
+        if (to === null) throw stop('type', `the type of ${decl.name} is not known`);
+        return { text: `(${to})${decl.name}`, level: PREFIX };
+      }
       return { text: decl.name, level: PRIMARY };
     }
     const named = this.#named(expr);
@@ -225,7 +230,9 @@ class Writer {
       case '<': case '<=': case '>': case '>=': case '==': case '!=': {
         const [a, b] = [strip(expr.left).type, strip(expr.right).type];
         if (a.kind === 'pointer' || b.kind === 'pointer') return { text: `${left} ${expr.op} ${right}`, level };
-        const common = arithmeticType(a.kind === 'enum' ? a.decl.underlying : a, b.kind === 'enum' ? b.decl.underlying : b);
+        const [x, y] = [numberOf(a), numberOf(b)];
+        if (x === null || y === null) throw stop('type', 'the types of the comparison are not known');
+        const common = arithmeticType(x, y);
         if (common.kind === 'unknown' || common.kind === 'dependent') throw stop('type', 'the types of the comparison are not known');
         return { text: `${converted(left, expr.left, common, stop)} ${expr.op} ${converted(right, expr.right, common, stop)}`, level };
       }
@@ -257,12 +264,17 @@ function wrapped(text: string, type: Type, expr: Expr, level: number): Piece {
   throw new Stop({ sort: 'type', why: 'its type is not known', expr });
 }
 
+/** What the values of an enum are; other types as they stand. Null for an enum of which that is not known. */
+function numberOf(type: Type): Type | null {
+  return type.kind === 'enum' ? enumValues(type.decl) : type;
+}
+
 /** An operand of a comparison in the type in which it is compared, where its sign changes. */
 function converted(text: string, operand: Expr, common: Type, stop: (sort: NotOnHost['sort'], why: string) => Stop): string {
   const e = strip(operand);
-  const own = e.type.kind === 'enum' ? e.type.decl.underlying : e.type;
+  const own = numberOf(e.type);
   if (common.kind !== 'int' || common.signed) return text;
-  if (own.kind !== 'int' || !own.signed) return text;
+  if (own?.kind !== 'int' || !own.signed) return text;
   if (e.kind === 'literal' && typeof e.value === 'bigint' && e.value >= 0n) return text;
   if (common.bits === 32) return `(unsigned)${/^[\w.]+$/.test(text) ? text : `(${text})`}`;
   throw stop('arithmetic', 'a signed number is compared as 64 bits without a sign');
@@ -285,7 +297,8 @@ export function arithmeticName(type: Type): string | null {
   }
 }
 
-function literal(value: bigint | number | boolean | null, type: Type): string {
+function literal(value: bigint | number | boolean | null, written: Type): string {
+  const type = numberOf(written) ?? written;
   if (value === null) return 'nullptr';
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') {

@@ -229,6 +229,7 @@ function evaluate(written: Expr, spot: Spot, thread: Thread): number | null {
 
 /** The value, if a type narrower than 32 bits surely holds it. */
 function fitting(value: number | null, type: Type): number | null {
+  if (value !== null && type.kind === 'bool') return Number(value !== 0);
   if (value === null || type.kind !== 'int' || type.bits >= 32) return value;
   const half = 2 ** (type.bits - 1);
   return value >= (type.signed ? -half : 0) && value < (type.signed ? half : 2 * half) ? value : null;

@@ -2,8 +2,8 @@
 import { builtin } from '../../cuda/builtins.js';
 import { strip, unreachable, type AssignExpr, type BinaryOperator, type Expr, type Type } from '../../syntax/tree.js';
 import { vectorRecord } from '../../syntax/vector-types.js';
-import { evaluate } from '../constants.js';
-import { environmentOf, layoutOf, resolve } from '../resolve.js';
+import { evaluate, scopeEnvironment, type ConstantValue } from '../constants.js';
+import { environmentOf, layoutOf, resolve, type Env } from '../resolve.js';
 import { alignOf, BOOL, F32, F64, I32, I64, I8, isFloating, pointerTo, sameType, sizeOf, U32, U64, Unsupported, VOID, type Scalar, type ScalarType, type SimType } from '../types.js';
 import { walkExpr } from '../walk.js';
 import { callExpression, coerced } from './calls.js';
@@ -184,7 +184,8 @@ function reference(ctx: FunctionContext, e: Extract<Expr, { kind: 'ref' }>): Val
       if (slot !== undefined) return load(ctx, slotPlace(ctx, slot, e));
       if (decl.kind === 'variable') {
         const folded = evaluate(e, ctx.env);
-        if (folded !== null) return constant(folded.value, resolveOr(ctx, decl.type, folded.kind === 'integer' ? I64 : F64));
+        // The type of a class template's constant is that of the instance which the value came from.
+        if (folded !== null) return constant(folded.value, resolveOr(e.scope === undefined ? ctx.env : scopeEnvironment(e.scope, decl, ctx.env), decl.type, foldedType(folded)));
         const global = ctx.compiler.globalSlot(ctx, decl);
         if (global !== undefined) return load(ctx, slotPlace(ctx, global, e));
       }
@@ -193,7 +194,7 @@ function reference(ctx: FunctionContext, e: Extract<Expr, { kind: 'ref' }>): Val
     case 'enumerator': case 'template-parameter': {
       const value = evaluate(e, ctx.env);
       if (value === null) return ctx.unsupported(`the value of ${e.name}`, e.span);
-      return constant(value.value, value.kind === 'integer' ? { k: 'scalar', s: `${value.type.signed ? 'i' : 'u'}${value.type.bits}` } : value.format === 'float' ? F32 : F64);
+      return constant(value.value, foldedType(value));
     }
     case 'function': return ctx.unsupported(`address of the function ${e.name}`, e.span);
     case 'record': case 'enum': case 'typedef': return ctx.unsupported(`the type ${e.name} as a value`, e.span);
@@ -201,9 +202,13 @@ function reference(ctx: FunctionContext, e: Extract<Expr, { kind: 'ref' }>): Val
   }
 }
 
-function resolveOr(ctx: FunctionContext, type: Type, otherwise: ScalarType): ScalarType {
+function foldedType(value: ConstantValue): ScalarType {
+  return value.kind === 'integer' ? { k: 'scalar', s: `${value.type.signed ? 'i' : 'u'}${value.type.bits}` } : value.format === 'float' ? F32 : F64;
+}
+
+function resolveOr(env: Env, type: Type, otherwise: ScalarType): ScalarType {
   try {
-    const t = resolve(type, ctx.env);
+    const t = resolve(type, env);
     return t.k === 'scalar' ? t : t.k === 'reference' && t.to.k === 'scalar' ? t.to : otherwise;
   } catch (error) {
     if (error instanceof Unsupported) return otherwise;

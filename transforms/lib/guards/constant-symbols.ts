@@ -5,12 +5,13 @@
  * over the counts up to `MOST` if it is one here, which `stated` says and the certificate prints; else over its type, and what then cannot be
  * decided is refused.
  */
-import { INT32, maximum, minimum, fits, type IntegerType } from '../../../src/cuda/integers.js';
+import { maximum, minimum, promote, type IntegerType } from '../../../src/cuda/integers.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
 import { COMMAND_LINE } from '../../../src/source/macros.js';
 import { walk } from '../../../src/analysis/children.js';
 import { scopedEnumOf } from '../../../src/syntax/scope.js';
 import type { Expr, MacroExpr, RefExpr } from '../../../src/syntax/tree.js';
+import { enumValues } from '../../../src/syntax/types.js';
 import type { Written } from '../names-resolve.js';
 import { BINDING, bindingOf, grouped, type Binding } from '../operands.js';
 import { isInText, macroStands, referenceText, sourceSpelling, type TextPlace } from '../references.js';
@@ -32,7 +33,7 @@ export class ConstantSymbols {
 
   /** `TILE`, a macro without parameters that stands for a number. `value` is its value here, if it has one. */
   macro(expr: MacroExpr, value: bigint | null): Reading | null {
-    const type = typeFor(expr, value);
+    const type = integerType(expr.type);
     if (type === null || !(isInText(this.facts, expr) || macroStands(this.facts, expr, this.place))) return null;
     const isOpen = restsOnOpen(expr.definition, this.facts.unit, this.facts.program);
     const { file, line } = expr.definition;
@@ -44,15 +45,16 @@ export class ConstantSymbols {
 
   /** `TILE`, an enumerator or a variable that nobody changes. */
   constant(expr: RefExpr, value: bigint): Reading | null {
-    const type = typeFor(expr, value);
     const { decl } = expr;
+    const scoped = decl?.kind === 'enumerator' ? scopedEnumOf(decl) : null;
+    const values = scoped === null ? null : enumValues(scoped);
+    const type = scoped === null ? integerType(expr.type) : values === null ? null : promote(values);
     if (type === null || decl === null) return null;
     const found = referenceText(this.facts, expr, this.place);
     // Text that cannot be written is refused by name; what initialises a constant elsewhere is not asked for.
     if (found === null && !isInText(this.facts, expr)) return null;
     const name = found ?? sourceSpelling(expr);
-    const isScoped = decl.kind === 'enumerator' && scopedEnumOf(decl) !== null;
-    const [text, binding] = isScoped ? [`(${typeName(type)})${name}`, BINDING.unary] as const : [name, BINDING.closed] as const;
+    const [text, binding] = scoped !== null ? [`(${typeName(type)})${name}`, BINDING.unary] as const : [name, BINDING.closed] as const;
     return this.made(`constant:${decl.file}:${decl.span.start}`, text, [{ kind: 'reference', ref: expr, text: name }], type, value, this.provenance(expr) === 'open', 'it rests on what a build may define otherwise', binding);
   }
 
@@ -70,7 +72,7 @@ export class ConstantSymbols {
 
   /** Any expression of constants, as it stands in the source, with a range for all values of the names in it. */
   spelled(expr: Expr, text: string, value: bigint | null, range: { readonly low: bigint; readonly high: bigint } | null): Reading | null {
-    const type = typeFor(expr, value);
+    const type = integerType(expr.type);
     if (type === null) return null;
     const isOpen = this.provenance(expr) === 'open';
     const key = `text:${text}${this.namedIn(expr)}`;
@@ -103,8 +105,4 @@ export class ConstantSymbols {
 
 function base(file: string): string {
   return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
-}
-
-function typeFor(expr: Expr, value: bigint | null): IntegerType | null {
-  return integerType(expr.type) ?? (value === null ? null : fits(value, INT32) ? INT32 : { bits: 64, signed: true });
 }

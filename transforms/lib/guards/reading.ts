@@ -9,7 +9,7 @@
  *
  * Not followed: loads, calls, variables with several definitions, divisions of anything but thread coordinates.
  */
-import { commonType, fits, INT32, maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
+import { commonType, maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
 import { lanesOfWarp } from '../../../src/analysis/platform.js';
 import type { FunctionFacts, Loop, Variable } from '../../../src/analysis/facts.js';
 import { unreachable, type Expr } from '../../../src/syntax/tree.js';
@@ -42,8 +42,9 @@ export class Reader extends ReadingState {
     return this.constants.provenance(expr) === 'open' ? parts : this.written(expr, value);
   }
 
-  private written(expr: Expr, value: bigint): Reading {
-    const type = integerType(expr.type) ?? (fits(value, INT32) ? INT32 : { bits: 64, signed: true } as const);
+  private written(expr: Expr, value: bigint): Reading | null {
+    const type = integerType(expr.type);
+    if (type === null) return this.fail(expr, 'its type is not a known integer type', 'types-known');
     return exactly(constant(value), type);
   }
 

@@ -5,6 +5,7 @@
 import { INT32, maximum, minimum, UINT32, type IntegerType } from '../../../src/cuda/integers.js';
 import type { BlockFact, Variable } from '../../../src/analysis/facts.js';
 import { unreachable, type CoordinateExpr, type Type } from '../../../src/syntax/tree.js';
+import { enumValues } from '../../../src/syntax/types.js';
 import { constant, interval, subtract, symbol, symbolsOf, type Poly, type Sym } from './polynomial.js';
 
 export interface Reading {
@@ -108,11 +109,19 @@ export function within(poly: Poly, type: IntegerType): boolean {
   return low >= minimum(type) && high <= maximum(type);
 }
 
-/** `bool` is an integer of its own that holds 0 and 1; a conversion to it is no conversion of integers (see `holdsTruth`). */
+/**
+ * `bool` is an integer of its own that holds 0 and 1; a conversion to it is no conversion of integers (see `holdsTruth`). Of enums those that convert to numbers by themselves,
+ * since what is written names them among numbers.
+ */
 export function integerType(type: Type): IntegerType | null {
   const plain = type.kind === 'reference' ? type.to : type;
-  if (plain.kind === 'bool') return plain.volatile === true ? null : BOOL;
-  return plain.kind === 'int' && plain.volatile !== true ? { bits: plain.bits, signed: plain.signed } : null;
+  if (plain.volatile === true) return null;
+  if (plain.kind === 'bool') return BOOL;
+  if (plain.kind === 'enum') {
+    const values = plain.decl.scoped === true ? null : enumValues(plain.decl);
+    return values === null ? null : integerType(values);
+  }
+  return plain.kind === 'int' ? { bits: plain.bits, signed: plain.signed } : null;
 }
 
 const BOOL: IntegerType = { bits: 8, signed: false };
