@@ -55,4 +55,25 @@ describe('the packed tarball', () => {
     writeFileSync(path.join(folder, 'use.mjs'), script);
     expect(execFileSync('node', ['use.mjs'], { cwd: folder, encoding: 'utf8' }).trim()).toBe('function 0');
   });
+
+  // A strict program of somebody who has TypeScript and nothing else: what the declarations mention must come with them.
+  test.each(['NodeNext', 'Bundler'])('has declarations that stand by themselves (module resolution: %s)', (moduleResolution) => {
+    writeFileSync(path.join(folder, 'lib.ts'), `import { Project, findTransform, type FileAudit, type SiteResult } from 'divmod';
+export async function gains(file: string): Promise<number> {
+  const project = await Project.open({ include: [file] });
+  for (const site of project.sites('peel')) if (site.refusals.length === 0 && site.estimate !== null && site.estimate.speedup > 1.05) site.apply();
+  const audits: readonly FileAudit[] = project.audit();
+  const bytes: Uint8Array = project.diffBytes();
+  return audits.length + bytes.length + project.diff().length;
+}
+export const sizes = (sites: readonly SiteResult[]): number[] => sites.map((site) => site.diff.length);
+export const peel = findTransform('peel')?.summary;
+`);
+    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({
+      compilerOptions: { noEmit: true, strict: true, target: 'ES2022', lib: ['ES2022'], module: moduleResolution === 'NodeNext' ? 'NodeNext' : 'ES2022', moduleResolution, types: [] }, files: ['lib.ts'],
+    }));
+    const result = spawnSync(process.execPath, [path.resolve('node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' });
+    expect(result.stdout).toBe('');
+    expect(result.status).toBe(0);
+  }, 120_000);
 });

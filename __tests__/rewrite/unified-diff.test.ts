@@ -34,7 +34,7 @@ function roundTrip(path: string, c: RandomCase): void {
     if (command === 'patch' && !hasPatch) continue;
     writeFileSync(file, before);
     const result = spawnSync(command, [...args], { cwd: folder, input: diff });
-    if (result.status !== 0) throw new Error(`${command}: ${result.stderr.toString()}${result.stdout.toString()}\n${diff.toString('latin1')}`);
+    if (result.status !== 0) throw new Error(`${command}: ${result.stderr.toString()}${result.stdout.toString()}\n${Buffer.from(diff).toString('latin1')}`);
     // patch removes a file that becomes empty; that is its habit, not the diff's.
     if (command === 'patch' && after.length === 0) continue;
     expect(readFileSync(file).equals(after)).toBe(true);

@@ -20,8 +20,8 @@ export interface RoundChange {
 /** Makes the edits of a round. Those that leave text the parser does not understand are taken back and refused. `undo` takes back all that were kept. */
 export function commitRound(
   workspace: Workspace, group: readonly InputFile[], before: Program, taken: readonly RoundChange[], pathInDiff: (source: SourceFile) => string,
-): { readonly kept: ReadonlyMap<number, Buffer>; readonly rejected: ReadonlyMap<number, Obligation>; readonly undo: () => void } {
-  const kept = new Map<number, Buffer>();
+): { readonly kept: ReadonlyMap<number, Uint8Array>; readonly rejected: ReadonlyMap<number, Obligation>; readonly undo: () => void } {
+  const kept = new Map<number, Uint8Array>();
   const rejected = new Map<number, Obligation>();
   let undoAll = (): void => undefined;
   const attempt = (indices: readonly number[]): string | null => {
@@ -67,8 +67,8 @@ export function commitRound(
   return { kept, rejected, undo: () => undoAll() };
 }
 
-function stepDiff(texts: ReadonlyMap<string, SourceFile>, done: readonly Edit[], edits: readonly Edit[], pathInDiff: (source: SourceFile) => string): Buffer {
-  const parts: Buffer[] = [];
+function stepDiff(texts: ReadonlyMap<string, SourceFile>, done: readonly Edit[], edits: readonly Edit[], pathInDiff: (source: SourceFile) => string): Uint8Array {
+  const parts: Uint8Array[] = [];
   for (const [file, list] of editsByFile(edits)) {
     const source = texts.get(file);
     if (source === undefined) continue;

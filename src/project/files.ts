@@ -171,7 +171,7 @@ function changedSince(files: readonly InputFile[], since: string, cwd: string): 
 }
 
 /** Bytes of an input, or a message for the user. */
-export function readBytes(path: string): { readonly bytes: Buffer } | { readonly message: string } {
+export function readBytes(path: string): { readonly bytes: Uint8Array } | { readonly message: string } {
   try {
     return { bytes: readFileSync(path) };
   } catch (error) {

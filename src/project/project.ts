@@ -192,7 +192,7 @@ export class Project extends Session {
   }
 
   /** A unified diff from the files as they were read to their present state, as bytes (files need not be UTF-8). */
-  diffBytes(): Buffer {
+  diffBytes(): Uint8Array {
     this.settle();
     return Buffer.concat(this.workspace.changedFiles().map(({ original: { source }, edits }) =>
       unifiedDiff({ path: this.pathInDiff(source), text: source.text, encoding: source.encoding, bom: source.bom, newline: source.newline, edits })));
@@ -200,7 +200,7 @@ export class Project extends Session {
 
   /** The diff as text. */
   diff(): string {
-    return this.diffBytes().toString('utf8');
+    return Buffer.from(this.diffBytes()).toString('utf8');
   }
 
   /** Files with changes, by the paths that the user gave. */

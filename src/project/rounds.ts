@@ -39,7 +39,7 @@ export interface SiteResult {
   readonly estimate: Estimate | null;
   readonly reason: string | null;
   /** The change by itself, on top of those before it; empty unless applied. */
-  readonly diff: Buffer;
+  readonly diff: Uint8Array;
   readonly round: number;
   /** Place in the order in which the changes were made, from 1; 0 unless applied. */
   readonly sequence: number;
@@ -364,7 +364,7 @@ function resultOf(workspace: Workspace, { unit, request, outcome, kernel }: Cand
     obligations: outcome.obligations.map((obligation) => lines.obligation(obligation)),
     estimate: outcome.estimate === null ? null : lines.estimate(outcome.estimate),
     reason: reason === null ? null : lines.text(reason),
-    diff: Buffer.alloc(0),
+    diff: new Uint8Array(0),
     round,
     sequence: 0,
     ...(outcome.change?.launches === undefined ? {} : { launches: { kernel: site.function.name, parameters: site.function.parameters.map((parameter) => parameter.name), plan: outcome.change.launches } }),

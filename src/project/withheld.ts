@@ -17,7 +17,7 @@ export function withheld(sites: readonly SiteResult[], verifications: readonly V
   if (first === undefined) return sites;
   return sites.map((site) => {
     if (site.status !== 'applied') return site;
-    const kept = shown ? {} : { diff: Buffer.alloc(0), sequence: 0 };
+    const kept = shown ? {} : { diff: new Uint8Array(0), sequence: 0 };
     const found = differing.find(({ functions }) => functions.has(functionKey(site.realPath, site.function)));
     if (found === undefined) return { ...site, ...kept, status: 'deferred', reason: `the edits of this run were tried together, and ${first.kernel} ${first.verdict.status === 'different' ? 'comes out different' : 'is not understood after them'}` };
     return { ...site, ...kept, status: 'refused', obligations: [...site.obligations, differs(site.line, found)] };

@@ -36,7 +36,7 @@ export function auditHtml(files: readonly PlainFile[]): string {
   return page('Divergence audit', out.join('\n'));
 }
 
-export function applyHtml(sites: readonly SiteResult[], diff: Buffer): string {
+export function applyHtml(sites: readonly SiteResult[], diff: Uint8Array): string {
   const out = ['<table><tr><th>place<th>transform<th>status<th>site<th>why</tr>'];
   for (const site of sites) {
     const why = site.status === 'applied' ? site.estimate?.reason ?? '' : site.reason ?? holdsNot(site);
@@ -44,7 +44,7 @@ export function applyHtml(sites: readonly SiteResult[], diff: Buffer): string {
   }
   out.push('</table>');
   if (diff.length > 0) {
-    const lines = diff.toString('utf8').split('\n').map((line) => {
+    const lines = Buffer.from(diff).toString('utf8').split('\n').map((line) => {
       const kind = line.startsWith('+') ? 'add' : line.startsWith('-') ? 'del' : null;
       return kind === null ? escape(line) : `<span class="${kind}">${escape(line)}</span>`;
     });

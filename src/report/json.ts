@@ -66,14 +66,15 @@ export function siteJson(site: SiteResult) {
 }
 
 /** JSON knows characters only: the diff of a file that is not UTF-8 is shown byte by byte as Latin-1. */
-function diffString(diff: Buffer): string {
-  const text = diff.toString('utf8');
-  return text.includes('\uFFFD') ? diff.toString('latin1') : text;
+function diffString(diff: Uint8Array): string {
+  const bytes = Buffer.from(diff);
+  const text = bytes.toString('utf8');
+  return text.includes('\uFFFD') ? bytes.toString('latin1') : text;
 }
 
 export interface ApplyJsonInput {
   readonly sites: readonly SiteResult[];
-  readonly diff: Buffer;
+  readonly diff: Uint8Array;
   readonly written: readonly string[];
   readonly kernels: number;
   readonly problems: readonly { readonly path: string; readonly line: number | null; readonly message: string }[];

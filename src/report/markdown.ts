@@ -32,13 +32,13 @@ export function auditMarkdown(files: readonly PlainFile[]): string {
   return `${out.join('\n').replace(/\n+$/, '')}\n`;
 }
 
-export function applyMarkdown(sites: readonly SiteResult[], diff: Buffer): string {
+export function applyMarkdown(sites: readonly SiteResult[], diff: Uint8Array): string {
   const out = ['# Edits', '', '| place | transform | status | site | why |', '| --- | --- | --- | --- | --- |'];
   for (const site of sites) {
     const why = site.status === 'applied' ? site.estimate?.reason ?? '' : site.reason ?? holdsNot(site);
     out.push(`| ${cell(site.path)}:${site.line} | ${site.transform} | ${site.status} | ${cell(site.summary)} | ${cell(why)} |`);
   }
-  if (diff.length > 0) out.push('', '```diff', diff.toString('utf8').replace(/\n$/, ''), '```');
+  if (diff.length > 0) out.push('', '```diff', Buffer.from(diff).toString('utf8').replace(/\n$/, ''), '```');
   return `${out.join('\n')}\n`;
 }
 

@@ -18,14 +18,14 @@ export interface DiffInput {
 const CONTEXT = 3;
 
 /** Bytes of the diff; empty if the edits change nothing. */
-export function unifiedDiff(input: DiffInput): Buffer {
+export function unifiedDiff(input: DiffInput): Uint8Array {
   // The byte-order mark belongs to the first line, so that the diff speaks about the file as it lies on disk.
   const landed = landEdits(input.text, input.edits, input.newline);
   const text = input.bom ? `\uFEFF${input.text}` : input.text;
   const edits = input.bom ? landed.map(shiftByOne) : landed;
   const lines = splitLines(text);
   const changes = lineChanges(text, lines, edits);
-  if (changes.length === 0) return Buffer.alloc(0);
+  if (changes.length === 0) return new Uint8Array(0);
 
   const out: string[] = [];
   const emit = (sign: ' ' | '+' | '-', line: string): void => {

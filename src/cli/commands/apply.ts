@@ -59,7 +59,7 @@ export const applyCommand = command({
     for (const fault of project.faults) console.fault(`${fault.path}: ${fault.where}`, fault.error);
     const found = at === undefined || outcome.sites.length > 0 ? outcome.sites : nothingAt(project, settings.transform, at);
     let sites: readonly SiteResult[] = found;
-    let diff: Buffer | null = project.diffBytes();
+    let diff: Uint8Array | null = project.diffBytes();
 
     let verifications: readonly Verification[] | null = null;
     if (isSet(argv, 'verify')) {
@@ -130,7 +130,7 @@ function nothingAt(project: Project, transforms: readonly string[], at: number):
     const there = nothingThere(project, name, at);
     return {
       path: there.path, realPath: there.realPath, transform: spec, variant: null, kernel: there.kernel, function: there.function, line: at, summary: `no site of ${spec} on line ${at}`,
-      status: 'refused', estimate: null, reason: null, diff: Buffer.alloc(0), round: 1, sequence: 0,
+      status: 'refused', estimate: null, reason: null, diff: new Uint8Array(0), round: 1, sequence: 0,
       obligations: [{ id: 'shape', status: 'refuted', grant: null, line: at, text: `nothing on line ${at} has the shape that ${spec} treats: ${there.text}`, remedy: `divmod transforms ${name} shows the shape` }],
     };
   });
@@ -155,7 +155,7 @@ async function writeSeries(folder: string, sites: readonly SiteResult[]): Promis
 interface ApplyReport {
   readonly sites: readonly SiteResult[];
   /** Null if it is kept back. */
-  readonly diff: Buffer | null;
+  readonly diff: Uint8Array | null;
   readonly written: readonly string[] | null;
   readonly kernels: number;
   readonly project: Project;
@@ -167,7 +167,7 @@ async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', c
     case 'json': {
       const [{ applyJson }, { verdictJson }] = await Promise.all([import('../../report/json.js'), import('../../report/simulation.js')]);
       const view = verifications === null ? null : await viewOf(project, verifications);
-      await console.result(applyJson(version(), { sites, diff: diff ?? Buffer.alloc(0), written: written ?? [], kernels, problems: project.failures, verification: verifications === null || view === null ? null : verifications.map(({ kernel, path, verdict }) => ({ path, ...verdictJson(kernel, verdict, view) })) }));
+      await console.result(applyJson(version(), { sites, diff: diff ?? new Uint8Array(0), written: written ?? [], kernels, problems: project.failures, verification: verifications === null || view === null ? null : verifications.map(({ kernel, path, verdict }) => ({ path, ...verdictJson(kernel, verdict, view) })) }));
       return;
     }
     case 'sarif': {
@@ -177,12 +177,12 @@ async function report(format: 'text' | 'json' | 'sarif' | 'markdown' | 'html', c
     }
     case 'markdown': {
       const { applyMarkdown } = await import('../../report/markdown.js');
-      await console.result(applyMarkdown(sites, diff ?? Buffer.alloc(0)));
+      await console.result(applyMarkdown(sites, diff ?? new Uint8Array(0)));
       return;
     }
     case 'html': {
       const { applyHtml } = await import('../../report/html.js');
-      await console.result(applyHtml(sites, diff ?? Buffer.alloc(0)));
+      await console.result(applyHtml(sites, diff ?? new Uint8Array(0)));
       return;
     }
     case 'text':
