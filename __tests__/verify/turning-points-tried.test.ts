@@ -50,6 +50,29 @@ test('the same text stays equal, with a bounded number of settings', () => {
   expect(other.runs).toBeLessThan(125);
 });
 
+describe('what the host sets elsewhere', () => {
+  test.each([
+    ['__constant__ int lim;', 'lim < 0 ? 0 : lim', 'lim < 0 ? 1 : lim'], ['__constant__ int lim;', 'm > lim', 'm >= lim'], ['__constant__ float lim;', 'lim * 2 > 5.0f', 'lim * 2 >= 5.0f'], ['__device__ int lim;', 'lim > 3', 'lim >= 3'],
+    ['__device__ int lim;\n__device__ bool beyond(int v) { if (v < lim) return false; return true; }', 'beyond(9)', 'beyond(8)'], ['', 'gridDim.x == 7', 'false'], ['', 'gridDim.x > 5', 'gridDim.x >= 5'],
+  ])('%s %s', (above, first, second) => {
+    const text = (value: string): string => `${above}\n__global__ void k(int *z, int n, int m) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = ${value}; }`;
+    const verdict = verifyEquivalent(load(text(first)).program, load(text(second)).program, 'k');
+    if (verdict.status !== 'different') throw new Error(verdict.status);
+    if (verdict.counterexample.setting.values?.['lim'] !== undefined) expect(verdict.counterexample.replay).toContain('--arg lim=');
+  });
+  test('a counter that the kernel stores in begins with zero', () => {
+    const text = (on: string): string => `__device__ unsigned done; __global__ void k(int *z) { if (threadIdx.x == 0) { unsigned at = atomicAdd(&done, 1u); z[blockIdx.x] = at ${on}; } }`;
+    expect(verifyEquivalent(load(text('< gridDim.x')).program, load(text('<= gridDim.x')).program, 'k').status).toBe('equal');
+  });
+});
+
+describe('loops', () => {
+  const text = (loop: string): string => `__global__ void k(int *z, const int *f, int c) { int s = 0; for (${loop}) s += f[j]; z[threadIdx.x] = s; }`;
+  test.each(['int j = threadIdx.x; j < c; j += 31', 'int j = threadIdx.x; j < c; j += 33', 'short j = threadIdx.x; j < c; j += 32'])('a bound of any name: %s', (loop) => {
+    expect(verifyEquivalent(load(text('int j = threadIdx.x; j < c; j += 32')).program, load(text(loop)).program, 'k').status).toBe('different');
+  });
+});
+
 describe('what runs on', () => {
   const strided = (type: string): string => `__global__ void k(const float *x, float *y, int n) { float v = 0; for (${type} j = blockIdx.x * blockDim.x + threadIdx.x; j < n; j += blockDim.x * gridDim.x) v += x[j]; y[threadIdx.x] = v; }
 void start(const float *x, float *y, int n) { k<<<8, 128>>>(x, y, n); }`;

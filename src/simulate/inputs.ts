@@ -282,7 +282,7 @@ function poke(D: Machine, address: number, type: SimType, value: number | bigint
   }
 }
 
-/** Namespace-scope and static variables: their initialiser if it is constant, zero for a scalar, else lazy contents. */
+/** Namespace-scope and static variables: their initialiser if it is constant, zero for a scalar that the code stores in, what a parameter would hold for others, else lazy contents. */
 export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usage: Usage, o: InputOptions, made: Map<string, Buffer> = new Map()): Buffer[] {
   D.g = [];
   return globals.map(({ decl, type, env }) => {
@@ -294,6 +294,8 @@ export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usa
       return before;
     }
     const constant = decl.space === 'constant' || decl.type.const === true || decl.constexpr;
+    // What the code itself never stores in holds what the host put there; counters and flags begin with zero.
+    const hostSet = constant || ((decl.space === 'device' || decl.space === 'managed') && usage.stored !== undefined && !usage.stored.has(decl.name));
     const size = type.k === 'array' && type.length === null ? Infinity : sizeOf(type);
     const given = o.arguments.get(decl.name);
     let fill: Filler;
@@ -304,7 +306,7 @@ export function prepareGlobals(D: Machine, globals: readonly GlobalObject[], usa
         for (let i = 0; i < page.u8.length; i++) page.u8[i] = bytes[from + i] ?? 0;
         page.flags.fill(1);
       };
-    } else if (type.k === 'scalar' && !constant && given === undefined) {
+    } else if (type.k === 'scalar' && given === undefined && !hostSet) {
       fill = (page) => { page.flags.fill(1); };
     } else {
       const element = type.k === 'array' ? innermost(type) : type;

@@ -8,7 +8,7 @@ import { evaluate, toScalar, type ConstantValue } from './constants.js';
 import { resolve, type Env } from './resolve.js';
 import { Unsupported, type Scalar } from './types.js';
 
-/** An input that a term depends on: a scalar parameter or its member by name, or an element of what a pointer points to. */
+/** An input that a term depends on: a scalar parameter or its member by name, a scalar in `__constant__` memory, or an element of what a pointer points to. */
 export interface Atom {
   readonly name: string;
   readonly scalar: Scalar;
@@ -30,6 +30,8 @@ export interface Term {
 export interface Scope {
   readonly kernel: FunctionDecl;
   readonly env: Env;
+  /** Variables that the code stores in. */
+  readonly stored: ReadonlySet<Decl>;
   readonly bound: ReadonlyMap<Decl, { readonly expr: Expr; readonly scope: Scope }>;
   readonly atoms: Map<string, Atom>;
   readonly known: Map<Decl, Term | null>;
@@ -40,8 +42,8 @@ const MOST_DEPTH = 12;
 const MOST_KEY = 400;
 const NONE: ReadonlySet<Atom> = new Set();
 
-export function kernelScope(kernel: FunctionDecl, env: Env): Scope {
-  return { kernel, env, bound: new Map(), atoms: new Map(), known: new Map(), depth: 0 };
+export function kernelScope(kernel: FunctionDecl, env: Env, stored: ReadonlySet<Decl>): Scope {
+  return { kernel, env, stored, bound: new Map(), atoms: new Map(), known: new Map(), depth: 0 };
 }
 
 /** What the parameters of a callee stand for; `env`: its template arguments. */
@@ -52,7 +54,7 @@ export function calleeScope(callee: FunctionDecl, given: readonly Expr[], env: E
     if (expr !== undefined) bound.set(p, { expr, scope });
     else if (p.default !== null) bound.set(p, { expr: p.default, scope: { ...scope, env, bound: new Map(), known: new Map() } });
   }
-  return { kernel: scope.kernel, env, bound, atoms: scope.atoms, known: new Map(), depth: scope.depth + 1 };
+  return { kernel: scope.kernel, env, stored: scope.stored, bound, atoms: scope.atoms, known: new Map(), depth: scope.depth + 1 };
 }
 
 export function termOf(expr: Expr, scope: Scope, depth = 0): Term | null {
@@ -133,6 +135,11 @@ function reference(decl: Decl | null, e: Expr, scope: Scope, depth: number): Ter
   return term;
 }
 
+/** Variables outside of functions whose values only the host changes. */
+function isHostSet(decl: Decl, stored: ReadonlySet<Decl>): boolean {
+  return decl.kind === 'variable' && (decl.space === 'constant' || ((decl.space === 'device' || decl.space === 'managed') && !stored.has(decl)));
+}
+
 function named(decl: Decl, e: Expr, scope: Scope, depth: number): Term | null {
   if (decl.kind !== 'variable' && decl.kind !== 'parameter') return constantTerm(evaluate(e, scope.env));
   const bound = scope.bound.get(decl);
@@ -140,6 +147,7 @@ function named(decl: Decl, e: Expr, scope: Scope, depth: number): Term | null {
   if (decl.kind === 'parameter') return inputTerm(e, scope);
   const constant = constantTerm(evaluate(e, scope.env));
   if (constant !== null) return constant;
+  if (decl.init === null && isHostSet(decl, scope.stored)) return inputTerm(e, scope);
   if (decl.init === null || decl.space === 'shared' || decl.storage === 'static') return null;
   return held(termOf(decl.init, scope, depth + 1), decl.type, scope);
 }
@@ -168,6 +176,8 @@ function inputOf(expr: Expr, scope: Scope, depth: number): Input | null {
       const bound = scope.bound.get(decl);
       if (bound !== undefined) return inputOf(bound.expr, bound.scope, depth + 1);
       if (decl.kind === 'parameter') return scope.kernel.parameters.includes(decl) ? { of: 'parameter', name: decl.name, at: '' } : null;
+      // The host gives it a value, as it gives parameters theirs.
+      if (isHostSet(decl, scope.stored)) return decl.init === null && (decl.type.kind === 'int' || decl.type.kind === 'float') ? { of: 'parameter', name: decl.name, at: '' } : null;
       return decl.init === null || decl.space === 'shared' || decl.type.kind === 'array' ? null : inputOf(decl.init, scope, depth + 1);
     }
     case 'member': {

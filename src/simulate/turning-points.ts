@@ -2,7 +2,7 @@
  * Where comparisons over a kernel's inputs turn: the values at which `m > 3`, `m / 2 == k`, `in[i] * 2 < LIMIT` are just no longer what they were, found by evaluating both sides over a
  * few values and halving the distance between two that differ. Calls of functions are followed with what they are given. Only test values depend on it, no verdict.
  */
-import { strip, type Expr, type FunctionDecl } from '../syntax/tree.js';
+import { strip, type Decl, type Expr, type FunctionDecl } from '../syntax/tree.js';
 import { operate } from '../cuda/integers.js';
 import { integerTypeOf, toScalar, type ConstantValue } from './constants.js';
 import { bindTemplate, type Env } from './resolve.js';
@@ -31,7 +31,8 @@ const MOST_POINTS = 6;
 const OTHERS = [40, 5, 12];
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=']);
 
-export function turningPoints(kernel: FunctionDecl, env: Env): readonly TurningPoints[] {
+/** `stored`: variables that the code stores in, whose values are its own. */
+export function turningPoints(kernel: FunctionDecl, env: Env, stored: ReadonlySet<Decl> = new Set()): readonly TurningPoints[] {
   const found = new Map<string, TurningPoints>();
   const add = (op: string, left: Term | null, right: Term | null): void => {
     if (left === null || right === null || found.size >= MOST_COMPARISONS) return;
@@ -84,7 +85,7 @@ export function turningPoints(kernel: FunctionDecl, env: Env): readonly TurningP
     for (const i of f.initialisers ?? []) for (const a of i.arguments) walkExpr(a, visitor);
     if (f.body !== null) walkStmt(f.body, visitor);
   };
-  visit(kernel, kernelScope(kernel, env));
+  visit(kernel, kernelScope(kernel, env, stored));
   return [...found.values()].filter((t) => t.settings.length > 0 || t.elements.length > 0);
 }
 

@@ -28,6 +28,8 @@ export interface Usage {
   readonly narrow?: readonly number[];
   /** Of these, the numbers that a variable in a loop's condition reaches however few threads there are. */
   readonly strided?: readonly number[];
+  /** Names of variables outside of functions that the code may store in: others keep what the host gave them. */
+  readonly stored?: ReadonlySet<string>;
   /** Where comparisons over the inputs turn. */
   readonly turns?: readonly TurningPoints[];
 }
@@ -94,6 +96,8 @@ export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
     reals.add(value);
     return value;
   };
+  const stored = new Set<Decl>();
+  const stores = (e: Expr): void => { const to = root(e); if (to !== null) stored.add(to); };
   const compared: { readonly value: number; readonly with: Expr }[] = [];
   const comparison = (left: Expr, right: Expr): void => {
     const a = constant(left);
@@ -127,13 +131,18 @@ export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
           case 'index': sink(e.index); break;
           case 'assign': {
             const to = root(e.target);
+            stores(e.target);
             if (to !== null) { flow(to, e.value); placed(to, e.value); }
             narrows(e.target.type, e.value, to);
             break;
           }
           case 'cast': narrows(e.type, e.operand); break;
           case 'conditional': tested(e.condition); break;
-          case 'unary': if (e.op === '!') tested(e.operand); break;
+          case 'unary':
+            if (e.op === '!') tested(e.operand);
+            else if (e.op === '&') stores(e.operand);
+            break;
+          case 'update': stores(e.target); break;
           case 'binary':
             if (e.op === '==' || e.op === '!=' || e.op === '&&' || e.op === '||') { tested(e.left); tested(e.right); }
             if (['<', '<=', '>', '>=', '==', '!='].includes(e.op)) comparison(e.left, e.right);
@@ -149,11 +158,12 @@ export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
                 flow(p, a);
                 placed(p, a);
                 narrows(p.type, a);
+                if (p.type.kind === 'reference') stores(a);
                 // What the callee writes through it arrives at the caller.
                 const to = p.type.kind === 'pointer' || p.type.kind === 'reference' ? root(a) : null;
                 if (to !== null) flowFrom(to, p);
               }
-            } else if (e.callee.kind === 'unknown' || e.callee.kind === 'value') e.arguments.forEach(sink);
+            } else if (e.callee.kind === 'unknown' || e.callee.kind === 'value') { e.arguments.forEach(sink); e.arguments.forEach(stores); }
             break;
           default: break;
         }
@@ -187,13 +197,13 @@ export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
   const wrapping = narrowed.filter(({ from }) => ofPlace(from));
   const narrow = new Set(wrapping.map(({ limit }) => limit));
   const strided = new Set(wrapping.filter(({ to }) => to !== null && loops.has(to)).map(({ limit }) => limit));
-  const points = turningPoints(kernel, env);
+  const points = turningPoints(kernel, env, stored);
   for (const t of points) for (const v of t.elements.slice(0, t.floating ? 3 : 2)) {
     reals.add(v);
     if (!t.floating) integers.add(v);
   }
   const ordered = (values: ReadonlySet<number>): number[] => [...values].sort((a, b) => a - b).slice(0, MOST_CONSTANTS);
-  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow), strided: ordered(strided), turns: points };
+  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow), strided: ordered(strided), stored: new Set([...stored].map((d) => d.name)), turns: points };
   instances.set(env, usage);
   return usage;
 }
@@ -229,6 +239,7 @@ export function jointUsage(before: Usage, after: readonly Usage[], rename: (name
     integers: join(before.integers, after.map((u) => u.integers)),
     reals: join(before.reals, after.map((u) => u.reals)),
     places: [...after.flatMap((u) => u.places), ...before.places],
+    stored: new Set([before, ...after].flatMap((u) => [...u.stored ?? []])),
     strided: [...new Set([...before.strided ?? [], ...after.flatMap((u) => u.strided ?? [])])],
     turns: jointTurningPoints(before.turns ?? [], after.flatMap((u) => u.turns ?? []), rename),
     narrow: [...new Set([...before.narrow ?? [], ...after.flatMap((u) => u.narrow ?? [])])].sort((a, b) => a - b),

@@ -179,6 +179,7 @@ function shrink(setting: Setting, found: Extract<Outcome, { kind: 'different' }>
     const outcome = compareOnce(candidate, c.runBefore, c.runAfter, c.tolerance);
     if (outcome.kind === 'different') { best = { setting: candidate, outcome }; break; }
   }
-  const scalars = Object.fromEntries([...best.outcome.scalars].map(([k, v]) => [k, `${v}`]));
+  // Those of constant memory are no parameters, and named all the same.
+  const scalars = Object.fromEntries([...Object.entries(best.setting.values ?? {}), ...best.outcome.scalars].map(([k, v]) => [k, `${v}`]));
   return { setting: best.setting, scalars, differences: best.outcome.differences.slice(0, 8), replay: replayOf(best.setting, scalars) };
 }

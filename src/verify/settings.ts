@@ -183,6 +183,9 @@ function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[
     return blocks <= 1 ? [] : [{ block: own, size: 40, blocks }, { block: own, size: own[0] + 9, blocks }, { block: own, size: limit + 70, blocks: Math.ceil((limit + 70) / threads(own)) }];
   });
   const counts = [...new Set(usage.places.filter((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64).map((p) => p.value + 2))].slice(0, MOST_CONSTANTS);
+  // `gridDim.x == 7` holds in a grid of just so many.
+  const grids = [...new Set(usage.places.filter((p) => p.of === 'gridDim' && p.axis === 'x' && p.value >= 1 && p.value < 64).flatMap((p) => [p.value, p.value + 1]))].slice(0, 2 * MOST_CONSTANTS);
+  for (const blocks of grids) out.push({ block: own, size: own[0] * blocks - 3, blocks });
   // The block of that number has elements of its own only if there are so many.
   for (const blocks of counts) out.push({ block: own, size: own[0] * blocks - 3, blocks }, { block: own, size: own[0] * 2, blocks });
   if (plane) return out;

@@ -4,6 +4,7 @@
  * make take the place of the scalars of usual settings.
  */
 import type { TurningPoints } from '../simulate/turning-points.js';
+import { isSizeName } from '../simulate/index.js';
 import type { Setting } from './settings.js';
 import { threads } from './shapes.js';
 
@@ -13,6 +14,8 @@ export interface TurningSearch {
   readonly names: ReadonlySet<string>;
   /** Names that may decide how often a loop turns. */
   readonly bounds: ReadonlySet<string>;
+  /** Numbers beyond which a loop's counter of a narrow type wraps. */
+  readonly wraps: readonly number[];
   /** Grids may be as large as a value asks for. */
   readonly grids: boolean;
 }
@@ -23,6 +26,10 @@ type Values = Readonly<Record<string, number>>;
 const MOST_ALONE = 32;
 const MOST_COMMON = 16;
 const BEFORE = 3;
+/** Turns for a loop whose bound is not named like a size: more than a warp's, and twice as many. */
+const TURNS = [37, 70];
+const MOST_TURNING = 6;
+const MOST_WRAPPING = 3;
 /** How large a bound of a loop gets. */
 const LARGEST_BOUND = 4096;
 const MOST_BLOCKS = 64;
@@ -40,7 +47,8 @@ export function withTurningPoints(settings: readonly Setting[], search: TurningS
   const bases = settings.filter((s) => isBase(s) && !s.special && !s.wide);
   if (bases.length === 0) return [...settings];
   const own = pointsOf(true);
-  const common = pointsOf(false);
+  const bounds = [...search.names].filter((name) => search.bounds.has(name) && !isSizeName(name));
+  const common = [...bounds.flatMap((name) => TURNS.map((v): Values => ({ [name]: v }))).slice(0, MOST_TURNING), ...pointsOf(false)];
   const made: Setting[] = [];
   const others = [...own, ...common];
   for (let round = 0; made.length < MOST_ALONE && round < MOST_ALONE && own.length > 0; round++) {
@@ -60,6 +68,8 @@ export function withTurningPoints(settings: readonly Setting[], search: TurningS
   }
   out.splice(BEFORE, 0, ...made.slice(0, MOST_ALONE / 2));
   out.push(...made.slice(MOST_ALONE / 2));
+  const [base] = bases;
+  if (base !== undefined) out.push(...search.wraps.flatMap((limit) => bounds.map((name): Setting => ({ ...base, size: 33, grid: [1, 1, 1], values: { [name]: limit + 70 } }))).slice(0, MOST_WRAPPING));
   return out;
 }
 
