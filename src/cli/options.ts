@@ -24,6 +24,11 @@ export const outputOptions = {
   debug: flag('stack traces of internal errors', OUTPUT),
 } satisfies Record<string, Options>;
 
+/** The formats of commands that do not have all. */
+export const textOrJson = { format: text('text or json', OUTPUT) } satisfies Record<string, Options>;
+
+export const onlyJson = { format: text('json', OUTPUT) } satisfies Record<string, Options>;
+
 export const fileOptions = {
   exclude: text('file, folder or glob to leave out (repeatable)', FILES),
   'files-from': text('read the list of files from this file, or from - for standard input', FILES),

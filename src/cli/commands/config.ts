@@ -4,12 +4,12 @@ import { UsageError } from '../../project/errors.js';
 import { SETTING_NAMES, SETTINGS } from '../../project/settings.js';
 import { command } from '../command.js';
 import { settingsFor } from '../open.js';
-import { choice, factOptions, fileOptions, single, type Argv } from '../options.js';
+import { choice, factOptions, fileOptions, single, textOrJson, type Argv } from '../options.js';
 
 export const configCommand = command({
   command: 'config <action> [file]',
   describe: 'config print FILE: the settings in force and where each comes from',
-  options: { ...fileOptions, ...factOptions },
+  options: { ...textOrJson, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const action = single(argv, 'action');
     if (action !== 'print') throw new UsageError(`unknown command "config ${String(action)}" (did you mean "config print"?)`);

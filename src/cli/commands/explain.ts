@@ -3,13 +3,14 @@ import { UsageError } from '../../project/errors.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openProject } from '../open.js';
-import { choice, factOptions, fileOptions, list, single, type Argv } from '../options.js';
+import { choice, factOptions, fileOptions, list, single, textOrJson, type Argv } from '../options.js';
 import { version } from '../version.js';
 
 export const explainCommand = command({
   command: 'explain <place>',
   describe: 'the chain of facts behind a verdict, or an obligation list',
   options: {
+    ...textOrJson,
     transform: { type: 'string', requiresArg: true, alias: 't', description: 'only these transforms (default: all)', group: 'Edits:' },
     ...fileOptions,
     ...factOptions,

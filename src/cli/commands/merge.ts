@@ -3,15 +3,16 @@ import type { CountedFile } from '../../report/summary.js';
 import { UsageError } from '../../project/errors.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { list, type Argv } from '../options.js';
+import { choice, list, onlyJson, type Argv } from '../options.js';
 import { readJson } from '../read-json.js';
 import { version } from '../version.js';
 
 export const mergeCommand = command({
   command: 'merge <files..>',
   describe: 'join the JSON of shards',
-  options: {},
+  options: onlyJson,
   run: async (argv: Argv, console) => {
+    choice(argv, 'format', ['json'], 'json');
     const files = new Map<string, CountedFile>();
     for (const path of list(argv, 'files')) {
       for (const file of readAudit(path)) {

@@ -4,13 +4,14 @@ import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openProject } from '../open.js';
-import { choice, factOptions, fileOptions, isSet, list, type Argv } from '../options.js';
+import { choice, factOptions, fileOptions, isSet, list, textOrJson, type Argv } from '../options.js';
 import { version } from '../version.js';
 
 export const planCommand = command({
   command: 'plan [paths..]',
   describe: 'what to restructure, in which order, what it should gain',
   options: {
+    ...textOrJson,
     transform: { type: 'string', requiresArg: true, alias: 't', description: 'only these transforms (default: all)', group: 'Edits:' },
     allow: { type: 'string', requiresArg: true, description: 'give a grant (divmod transforms lists them)', group: 'Edits:' },
     deny: { type: 'string', requiresArg: true, description: 'withdraw a default grant', group: 'Edits:' },

@@ -4,14 +4,14 @@ import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openSession } from '../open.js';
-import { choice, factOptions, fileOptions, type Argv } from '../options.js';
+import { choice, factOptions, fileOptions, textOrJson, type Argv } from '../options.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 export const simulateCommand = command({
   command: 'simulate [paths..]',
   describe: 'run it on the built-in SIMT simulator; efficiency per branch',
-  options: { ...simulationOptions, ...fileOptions, ...factOptions },
+  options: { ...textOrJson, ...simulationOptions, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
     const opened = await openSession(argv, console);

@@ -2,12 +2,12 @@
 import { UsageError } from '../../project/errors.js';
 import { didYouMean } from '../../project/suggest.js';
 import { command } from '../command.js';
-import { choice, single, type Argv } from '../options.js';
+import { choice, single, textOrJson, type Argv } from '../options.js';
 
 export const transformsCommand = command({
   command: 'transforms [name]',
   describe: 'the catalogue: obligations, variants, default grants, an example',
-  options: {},
+  options: textOrJson,
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
     const [{ transforms }, { GRANTS }, { COMMON_OBLIGATION_IDS }, { catalogueJson, catalogueText, transformText }] = await Promise.all([

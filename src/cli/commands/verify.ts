@@ -5,14 +5,14 @@ import { breathe } from '../console.js';
 import { command } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { openSession } from '../open.js';
-import { choice, factOptions, fileOptions, single, type Argv } from '../options.js';
+import { choice, factOptions, fileOptions, single, textOrJson, type Argv } from '../options.js';
 import { simulationOptions, simulationRequest } from '../simulation-options.js';
 import { version } from '../version.js';
 
 export const verifyCommand = command({
   command: 'verify <before> <after>',
   describe: 'same result? (on the simulator)',
-  options: { ...simulationOptions, ...fileOptions, ...factOptions },
+  options: { ...textOrJson, ...simulationOptions, ...fileOptions, ...factOptions },
   run: async (argv: Argv, console) => {
     const format = choice(argv, 'format', ['text', 'json'], 'text');
     for (const name of ['before', 'after'] as const) {
