@@ -137,6 +137,32 @@ test.each([
 });
 
 test.each([
+  ['comment in front of all', `/* oops\n${good}`, 1, '`/*` without `*/`'],
+  ['comment behind all', `${good}/* oops\n`, good.split('\n').length, '`/*` without `*/`'],
+  ['comment of three characters', `${good}/*/`, good.split('\n').length, '`/*` without `*/`'],
+  ['raw string', `const char *s = R"x(\n)";\n${good}`, 1, 'raw string without an end'],
+])('a %s that does not end is not passed over', (_, text, line, message) => {
+  const cwd = folderWith({ 'k.cu': text });
+  const result = divmod(['audit', '--format', 'json', 'k.cu'], { cwd });
+  expect(result.code).toBe(3);
+  expect((JSON.parse(result.stdout) as { files: unknown[] }).files[0]).toMatchObject({ status: 'partial', problems: expect.arrayContaining([{ line, message: expect.stringContaining(message) }]) });
+  expect(result.stderr).toContain(`k.cu:${line}: not everything was understood`);
+  const applied = divmod(['apply', '--transform', 'hoist', 'k.cu'], { cwd });
+  expect([applied.code, applied.stderr]).toEqual([3, expect.stringContaining(message)]);
+});
+
+test('comments and raw strings that end are no such thing, whatever stands in them', () => {
+  const text = `const char *s = R"x()" /* )x";\nconst char *t = "/*", *u = "R\\"x(";\n// /* no\n${good}/**/`;
+  const result = divmod(['audit', 'k.cu'], { cwd: folderWith({ 'k.cu': text }) });
+  expect([result.code, result.stderr]).toEqual([0, '']);
+});
+
+test('a folder of --include that is not there is said', () => {
+  const cwd = folderWith({ 'k.cu': good, 'inc/a.cuh': '' });
+  expect(divmod(['audit', '--include', 'nope', '--include', 'inc', '--include', 'k.cu', 'k.cu'], { cwd }).stderr).toBe('warning: --include nope: there is no such folder\nwarning: --include k.cu: there is no such folder\n');
+});
+
+test.each([
   ['is no C++', 'this is { not c++', 1],
   ['is prose', 'Dear reader,\nthis (as you see) is a letter.\n', 2],
   ['is cut off', 'struct S {\n  int a;\n', 1],

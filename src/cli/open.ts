@@ -1,5 +1,5 @@
 /** From a command line to an open project. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '../project/config.js';
 import { UsageError } from '../project/errors.js';
@@ -100,6 +100,10 @@ async function openWith<P extends Session>(argv: Argv, console: Console, open: (
   for (const failure of project.failures) {
     console.problem(`${failure.path}${failure.line === null ? '' : `:${failure.line}`}: ${failure.message}`);
     console.holds(EXIT.incomplete);
+  }
+  // A compiler passes over such a folder in silence; here what is not found is not known, and nobody would see why.
+  for (const folder of settings.includeDirs) {
+    if (statSync(resolve(cwd, folder), { throwIfNoEntry: false })?.isDirectory() !== true) console.note(`warning: --include ${folder}: there is no such folder`);
   }
   for (const { path, line, message } of project.annotationWarnings) console.note(`${path}:${line ?? 1}: warning: ${message}`);
   if (project.files.length === 0) {

@@ -11,6 +11,7 @@ import { parseSparse, type Cst, type CstTree } from './cst.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { ProgramIndex } from './link.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
+import { openTextOf } from './open-text.js';
 import { cppParser } from './parser.js';
 import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
@@ -306,7 +307,7 @@ class Loader {
     state.kernels.sort((a, b) => a.span.start - b.span.start);
     state.launches.sort((a, b) => a.span.start - b.span.start);
     state.hiddenKernels.push(...findHiddenKernels(state));
-    state.problems.push(...lostKernels(state), ...(endsInReturns(state.source) ? [{ line: 1, message: IN_RETURNS }] : []), ...openConditionals(state.source));
+    state.problems.push(...lostKernels(state), ...(endsInReturns(state.source) ? [{ line: 1, message: IN_RETURNS }] : []), ...openTextOf(state.source));
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
@@ -333,17 +334,6 @@ function unread(state: UnitState, root: Cst): Problem[] {
     if (node.error) pending.push(...[...node.children].reverse());
   }
   return [];
-}
-
-/** A conditional that nothing ends takes the rest of the file with it if its condition does not hold. */
-function openConditionals(source: SourceFile): Problem[] {
-  const open: number[] = [];
-  for (const { kind, start } of source.directives) {
-    if (kind === 'if' || kind === 'ifdef' || kind === 'ifndef') open.push(start);
-    else if (kind === 'endif') open.pop();
-  }
-  const [first] = open;
-  return first === undefined ? [] : [{ line: source.line(first), message: '`#if` without `#endif`' }];
 }
 
 /** A `__global__` that no function came of (an unclosed brace swallows the rest of a file): said aloud, never passed over. */
