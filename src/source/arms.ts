@@ -86,6 +86,66 @@ function mayStart(stream: Stream, first: number): boolean {
   return !tokens.is(first, 'else') && !tokens.is(first, 'catch');
 }
 
+/**
+ * A conditional group beside a range of statements that, in some configuration, takes a part in their structure: an arm that ends in a head, in `else`
+ * or in an open brace, or that is the body of a head in front of it. The offset of its directive; null if each stays by itself in all configurations.
+ */
+export function groupBoundTo(stream: Stream, { start, end }: Span): number | null {
+  const { tokens } = stream;
+  if (stream.groups.size === 0) return null;
+  const first = tokens.at(start);
+  let before = first - 1;
+  let conditional = -1;
+  while (before >= 0 && tokens.kind(before) === TokenKind.directive) {
+    const opener = openerOf(stream, before);
+    const directive = opener < 0 ? undefined : stream.source.directives[opener];
+    if (directive === undefined) { before--; continue; }
+    const at = stream.directiveTokens[opener] ?? -1;
+    const isBehind = stream.source.directives[directiveAt(stream, before)]?.kind === 'endif';
+    if (isBehind && !allWhole(stream, opener)) return directive.start;
+    conditional = isBehind && alwaysThere(stream, opener) ? -1 : opener;
+    before = at - 1;
+  }
+  if (conditional >= 0 && before >= 0 && !stream.endsStatement(before)) return startOf(stream, conditional);
+  for (let after = tokens.at(end); after < tokens.count && tokens.kind(after) === TokenKind.directive;) {
+    const index = directiveAt(stream, after);
+    const group = stream.groups.get(index);
+    if (group === undefined) { after++; continue; }
+    if (!allWhole(stream, index)) return startOf(stream, index);
+    after = (stream.directiveTokens[group.end] ?? tokens.count) + 1;
+  }
+  return null;
+}
+
+function allWhole(stream: Stream, opener: number): boolean {
+  return stream.groups.get(opener)?.arms.every((arm) => isWhole(stream, stream.brackets.arms.get(arm.directive))) ?? true;
+}
+
+/** Whatever the configuration, a statement stands in the group. */
+function alwaysThere(stream: Stream, opener: number): boolean {
+  const arms = stream.groups.get(opener)?.arms ?? [];
+  const last = arms[arms.length - 1];
+  return last !== undefined && stream.source.directives[last.directive]?.kind === 'else' && arms.every((arm) => (stream.brackets.arms.get(arm.directive)?.first ?? -1) >= 0);
+}
+
+/** The number of the directive that a token is; -1 for another token. */
+function directiveAt(stream: Stream, token: number): number {
+  const { directiveTokens } = stream;
+  let low = 0;
+  let high = directiveTokens.length;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if ((directiveTokens[mid] ?? Infinity) < token) low = mid + 1;
+    else high = mid;
+  }
+  return directiveTokens[low] === token ? low : -1;
+}
+
+/** The directive that opens the group of a conditional directive; -1 for others. */
+function openerOf(stream: Stream, token: number): number {
+  return stream.source.directives[directiveAt(stream, token)]?.opener ?? -1;
+}
+
 function startOf(stream: Stream, directive: number): number {
   return stream.source.directives[directive]?.start ?? stream.source.text.length;
 }

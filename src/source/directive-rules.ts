@@ -13,6 +13,10 @@ export function directiveRule(stream: Stream, patches: Patches, i: number, index
     conditionalRule(stream, patches, directive);
     return;
   }
+  if (directive.kind === 'include' && stream.container(i) !== 'namespace') {
+    includeRule(stream, patches, i, directive);
+    return;
+  }
   if (directive.kind !== 'pragma') {
     // Known from the source room, so the tree need not hold them; and the grammar lets a `#define` without a body or an `#include`
     // that ends in a blank swallow the line after it.
@@ -27,6 +31,20 @@ export function directiveRule(stream: Stream, patches: Patches, i: number, index
   const { start, end } = directive;
   patches.blank(start, end);
   patches.note({ kind: 'pragma', span: { start, end }, text: stream.source.text.slice(start, end) });
+}
+
+/** A statement that lowering knows by the text in the file; it fits in place of the shortest directive. */
+const OPAQUE_STATEMENT = 'throw 0;';
+
+/**
+ * An `#include` between braces is text of another file: statements, the body of the `if` in front of it, parts of a list. Where a statement may stand it
+ * reads as one, so that what follows is not taken for the body; what it is, lowering says (lower-include.ts).
+ */
+function includeRule(stream: Stream, patches: Patches, i: number, { start, end }: Directive): void {
+  const text = stream.source.text.slice(start, end);
+  if (stream.container(i) === 'block' && end - start >= OPAQUE_STATEMENT.length && !/[\n\r]/.test(text)) patches.replace(start, end, OPAQUE_STATEMENT);
+  else patches.blank(start, end);
+  patches.note({ kind: 'include', span: { start, end }, text });
 }
 
 /** A condition that the grammar cannot read becomes `1`; words after `#else` and `#endif` go. Which arm is kept was decided before. */

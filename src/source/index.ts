@@ -9,7 +9,8 @@ export { collectMacros, mergeMacros, commandLineMacros, COMMAND_LINE } from './m
 export { expandMacro, expandText, type ExpandOptions } from './expand.js';
 export { evaluateCondition, evaluateDefined, splitArguments, type ConditionValue, type MacroLookup } from './condition.js';
 export { walkConditionals, type Arm, type Group, type Certainty } from './conditionals.js';
-export { makeOverlay, blankInactiveArms } from './overlay.js';
+export { groupBoundTo } from './arms.js';
+export { makeOverlay, blankInactiveArms, streamOf } from './overlay.js';
 export { blankBodies } from './blank-bodies.js';
 export { annotationsOf } from './annotations.js';
 export { resolveIncludes, SourceStore, nodeReader, type FoundInclude, type IncludeOptions, type IncludeReader, type ResolvedIncludes } from './includes.js';

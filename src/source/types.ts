@@ -86,6 +86,8 @@ export type OverlayNote =
   | { readonly kind: 'pragma'; readonly span: Span; readonly text: string }
   /** An arm of `#if` blanked so that the rest parses; which configuration remains is part of every verdict inside. */
   | { readonly kind: 'inactive'; readonly span: Span; readonly condition: string }
+  /** `#include` between braces: text that was not read where it stands. */
+  | { readonly kind: 'include'; readonly span: Span; readonly text: string }
   /** An operator of assignment spelled as a comma (comma-rules.ts). */
   | { readonly kind: 'assignment'; readonly span: Span; readonly operator: string }
   /** Any other text exchanged for spaces or for C++ of the same length. */

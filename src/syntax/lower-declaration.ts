@@ -4,6 +4,7 @@ import type { Lowering, Mutable } from './context.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
+import { includeIn } from './lower-include.js';
 import { deduceAuto, descriptorType, lowerDeclarator, lowerSpecifiers, namesType, qualifiedName, setAliasParameters, type Declarator, type Specifiers } from './lower-type.js';
 import type { DeclareStmt, Expr, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
 import { UNKNOWN, isArithmetic, stripReference } from './types.js';
@@ -139,7 +140,11 @@ function lastName(ctx: Lowering, node: Cst): string {
 
 function initialise(ctx: Lowering, value: Cst | null, equals: boolean, decl: Mutable<VariableDecl>): void {
   if (value === null || value.missing) return;
-  if (value.type === 'argument_list') {
+  if (includeIn(ctx, value.start, value.end)) {
+    decl.initStyle = value.type === 'argument_list' ? 'paren' : equals ? 'equals' : 'brace';
+    decl.init = ctx.opaque(value, 'an #include stands in the initialiser');
+    decl.opaqueInit = true;
+  } else if (value.type === 'argument_list') {
     initByArguments(ctx, value, decl);
   } else if (value.type === 'initializer_list') {
     decl.initStyle = equals ? 'equals' : 'brace';

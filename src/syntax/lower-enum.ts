@@ -12,6 +12,7 @@ import { fieldChild, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
 import { constantInteger } from './enum-values.js';
 import { lowerExpression } from './lower-expression.js';
+import { includeIn } from './lower-include.js';
 import { lowerType } from './lower-type.js';
 import { Scope, setScopedEnum } from './scope.js';
 import type { EnumDecl, EnumeratorDecl, Expr, IntType, Type } from './tree.js';
@@ -78,7 +79,10 @@ function enumerators(ctx: Lowering, body: Cst, decl: OpenEnum, fixed: Type | nul
   let last: Known | null = { value: -1n, type: INT };
   // After what was not understood the next value is not the previous one plus one.
   let lost = false;
+  let before = body.start;
   for (const child of body.children) {
+    if (includeIn(ctx, before, child.start)) { lost = true; all.push({ value: null, type: UNKNOWN }); }
+    before = child.end;
     const nameNode = child.type === 'enumerator' ? fieldChild(child, 'name') : null;
     if (nameNode === null || expandsToMore(ctx, nameNode)) {
       if (child.named ? child.type !== 'comment' : child.type === 'ERROR') { lost = true; all.push({ value: null, type: UNKNOWN }); }

@@ -7,6 +7,7 @@ import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { stringValue } from './lower-literal.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
+import { includeStatement } from './lower-include.js';
 import { lowerLoop, unreadableHead, type LoopKind } from './lower-loop.js';
 import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
 import { grouped } from './macro-arms.js';
@@ -97,7 +98,7 @@ function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], befo
       ctx.irregularSwitch = true;
       return ctx.opaqueStmt(node, 'case label inside a statement');
     case 'try_statement': return lowerTry(ctx, node);
-    case 'throw_statement': return ctx.opaqueStmt(node, 'throw');
+    case 'throw_statement': return includeStatement(ctx, node) ?? ctx.opaqueStmt(node, 'throw');
     case 'function_definition':
       return lowerBlockOfMacro(ctx, node);
     case 'ERROR':

@@ -11,6 +11,12 @@ import type { IfStmt, MacroStmt, OpaqueStmt, Stmt } from './tree.js';
 /** Opaque statements that end in a macro whose last statements run behind them. */
 const overflowing = new WeakSet<OpaqueStmt>();
 
+/** Says of an opaque statement that it may be several, of which one place takes the first alone. */
+export function markSeveral(stmt: OpaqueStmt): OpaqueStmt {
+  overflowing.add(stmt);
+  return stmt;
+}
+
 /** True if the nodes of an expansion are several statements, of which one place takes the first alone. Empty statements behind the first do no harm. */
 export function isSeveral(nodes: readonly Cst[]): boolean {
   const statements = nodes.filter((node) => node.named && node.type !== 'comment' && !node.type.startsWith('preproc'));

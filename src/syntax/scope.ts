@@ -30,6 +30,7 @@ export class Scope {
   #types: Map<string, TypeDecl> | null = null;
   #usings: string[] | null = null;
   #aliases: Map<string, string> | null = null;
+  #dark = false;
 
   constructor(
     readonly kind: ScopeKind,
@@ -67,6 +68,15 @@ export class Scope {
 
   aliased(name: string): string | null {
     return this.#aliases?.get(name) ?? null;
+  }
+
+  /** Text that was not read stands in this block: behind it, a name that the block does not declare itself may be one that the text declares. */
+  get isDark(): boolean {
+    return this.#dark;
+  }
+
+  darken(): void {
+    this.#dark = true;
   }
 
   declare(decl: Decl): void {
@@ -201,6 +211,7 @@ export class Names {
     for (let level: Scope | null = scope; level !== null; level = level.parent) {
       const found = this.atLevel(level, name, 0);
       if (found !== null) return found;
+      if (level.isDark) return null;
     }
     return null;
   }
@@ -210,6 +221,7 @@ export class Names {
     for (let level: Scope | null = scope; level !== null; level = level.parent) {
       const found = this.typeAtLevel(level, name, 0);
       if (found !== null) return found;
+      if (level.isDark) return null;
     }
     return null;
   }

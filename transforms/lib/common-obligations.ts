@@ -5,6 +5,7 @@
 import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import { undeclaredIn } from '../../src/analysis/implicit-calls.js';
 import { templateOperands } from '../../src/analysis/template-types.js';
+import { groupBoundTo, streamOf } from '../../src/source/index.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
 import { closuresIn, doubledByInstance } from './closure-instances.js';
@@ -70,6 +71,9 @@ export function noDirectiveAcross(context: TransformContext, region: Span): Obli
     if (part.span.end <= region.start || part.span.start >= region.end) continue;
     return refuted('no-directive-across', unit.source.line(part.span.start), `text for ${part.condition} stands in what would be moved`, 'treat the configurations as separate functions');
   }
+  const stream = streamOf(unit.overlay);
+  const bound = stream === null ? null : groupBoundTo(stream, region);
+  if (bound !== null) return refuted('no-directive-across', unit.source.line(bound), 'the #if beside the text makes it a part of another statement in one of its arms', 'put braces around the statement, so that each arm holds whole ones');
   return proved('no-directive-across', line, 'no directive cuts the text');
 }
 
