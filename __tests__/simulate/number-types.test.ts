@@ -38,6 +38,20 @@ describe('types that values hang on', () => {
     expect(contents(run(text, { block: [1, 1, 1] }), 'o', 1)).toEqual([value]);
   });
 
+  test.each([
+    ['switch (u - 4) { case -1: o[0] = 1; break; default: o[0] = 2; }', 1], ['switch ((unsigned char)200) { case (char)200: o[0] = 1; break; default: o[0] = 2; }', 2], ['switch ((unsigned long)i - 1) { case (char)-1: o[0] = 1; break; default: o[0] = 2; }', 1],
+    ['auto f = [](int x) -> unsigned char { return x; }; o[0] = f(300);', 44], ['unsigned char x = 200, y = 250; auto q = std::min(x, y); q += 100; o[0] = q;', 44], ['unsigned char x = 200, y = 250; auto q = min(x, y); q += 100; o[0] = q;', 300],
+    ['char c = 3; o[0] = std::max<unsigned char>(c, -1);', 255], ['o[0] = std::min<int>(u, -1) < 0;', 1], ['short h = -3; auto q = abs(h); q += 70000; o[0] = q;', 70003],
+  ])('%s', (body, value) => {
+    expect(contents(run(`__global__ void k(int *o) { int i = 0; unsigned u = 3; ${body} }`, { block: [1, 1, 1] }), 'o', 1)).toEqual([value]);
+  });
+
+  test('a type of a specialised class template is not the one of its primary template, nor that of an initialiser', () => {
+    const traits = 'template <class T> struct Traits { typedef int type; }; template <> struct Traits<float> { typedef unsigned type; };';
+    expect(run(`${traits}\n__global__ void k(int *o) { typename Traits<float>::type q = -1; o[0] = q > 0; }`).status).toBe('unsupported');
+    expect(run(`${traits}\ntemplate <class T> __device__ int f() { typename Traits<T>::type q = -1; return q > 0; }\n__global__ void k(int *o) { o[0] = f<float>(); }`).status).toBe('unsupported');
+  });
+
   test('an enum over bool is not simulated: compilers turn 2 into 0, the standard into 1', () => {
     expect(run('enum B : bool { B0, B1 };\n__global__ void k(int *o, int n) { o[0] = (B)n == B1; }', { args: ['n=2'] }).status).toBe('unsupported');
   });

@@ -72,6 +72,16 @@ describe('types of other numbers', () => {
     ["'a'", 'char'], ["+'a'", 'int'], ["L'a'", 'int'], ["u'a'", 'unsigned short'], ["U'a'", UINT], ['true', 'bool'], ['sizeof(int)', ULONG], ['-2147483648', LONG], ['-1u', UINT],
   ]));
 
+  test('calls of built-ins', () => check([
+    ['min(uc, uc)', 'int'], ['std::min(uc, uc)', 'unsigned char'], ['std::min<int>(u, i)', 'int'], ['max(i, u)', UINT], ['abs(us)', 'int'], ['__shfl_sync(~0u, uc, 0)', 'int'], ['__shfl_sync(~0u, u, 0)', UINT], ['__shfl_sync(~0u, eu, 0)', UINT],
+    ['__reduce_add_sync(~0u, u)', UINT], ['__dp4a(u, u, u)', UINT], ['__dp4a(i, i, i)', 'int'], ['__popc(u)', 'int'], ['__ballot_sync(~0u, i)', UINT],
+  ]));
+
+  test('a member of a specialised class template is not known', async () => {
+    const traits = 'template <class T> struct Traits { typedef int type; }; template <> struct Traits<float> { typedef unsigned type; }; template <class T> struct Plain { typedef T type; };';
+    expect(await typesOf(['a + 1', 'b + 1'], traits, 'Traits<float>::type a, Plain<unsigned>::type b')).toEqual(['<unknown>', UINT]);
+  });
+
   test('promotion and the usual arithmetic conversions', () => check([
     ['c + c', 'int'], ['uc + us', 'int'], ['us * us', 'int'], ['-us', 'int'], ['~uc', 'int'], ['-u', UINT], ['b + b', 'int'], ['!u', 'bool'], ['w + w', 'int'], ['c16 + c16', 'int'], ['c32 + i', UINT], ['u + l', LONG], ['i + u', UINT],
     ['uc << l', 'int'], ['l << uc', LONG], ['i ? uc : uc', 'unsigned char'], ['i ? uc : c', 'int'], ['i ? i : u', UINT], ['i ? b : c', 'int'], ['uc += 300', 'unsigned char'], ['uc++', 'unsigned char'], ['us <<= 3', 'unsigned short'],

@@ -317,8 +317,11 @@ function minimumOrMaximum(expr: CallExpr, written: string, resolve: Resolver, de
   const left = evaluate(first, resolve, depth + 1);
   const right = evaluate(second, resolve, depth + 1);
   if (left === null || right === null) return null;
+  const own = integerType(expr.type);
+  if (own === null && expr.templateArguments !== null) return null;
   return distinct(left.flatMap((a) => right.map((b) => {
-    const type = commonType(a.type, b.type);
+    // The call has the type in which it compares, `std::min<int>(u, n)` too.
+    const type = own ?? commonType(a.type, b.type);
     const x = convert(a, type);
     const y = convert(b, type);
     return (name === 'min') === (x.value < y.value) ? x : y;

@@ -245,11 +245,13 @@ class Compiler {
     }
     const [first, second] = operands;
     if ((name === 'min' || name === 'max') && first !== undefined && second !== undefined && operands.length === 2) {
+      const own = integerType(expr.type);
+      if (own === null && expr.templateArguments !== null) return null;
       return (thread) => {
         const a = first(thread);
         const b = second(thread);
         if (a === null || b === null) return null;
-        const type = commonType(a.type, b.type);
+        const type = own ?? commonType(a.type, b.type);
         const x = convert(a, type);
         const y = convert(b, type);
         return (x.value < y.value) === (name === 'min') ? x : y;

@@ -322,7 +322,8 @@ function callRange(expr: CallExpr, env: Env): Range {
     const left = integerType(strip(first).type);
     const right = integerType(strip(second).type);
     if (left === null || right === null) return wholeRange(expr);
-    const type = commonType(left, right);
+    const type = integerType(expr.type) ?? (expr.templateArguments === null ? commonType(left, right) : null);
+    if (type === null) return wholeRange(expr);
     const a = convertRange(rangeOf(first, env), type);
     const b = convertRange(rangeOf(second, env), type);
     if (a.low === null || a.high === null || b.low === null || b.high === null) return typeRange(type);

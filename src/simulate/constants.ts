@@ -141,9 +141,9 @@ export function evaluate(expr: Expr, env: Env, lookup: Lookup | null = null, dep
       const [a, b] = values;
       if (a === undefined || a === null || b === undefined || b === null || a.kind !== 'integer' || b.kind !== 'integer' || values.length !== 2) return null;
       if (e.callee.name === 'min' || e.callee.name === 'max') {
-        const less = operate('<', a, b).value === 1n;
-        const type = operate('+', integer(0n, a.type), integer(0n, b.type)).type;
-        return of(convert(less === (e.callee.name === 'min') ? a : b, type));
+        const [x, y] = [asType(a, e.type, env), asType(b, e.type, env)];
+        if (x?.kind !== 'integer' || y?.kind !== 'integer') return null;
+        return of(operate('<', x, y).value === 1n === (e.callee.name === 'min') ? x : y);
       }
       return null;
     }

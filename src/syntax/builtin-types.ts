@@ -3,7 +3,7 @@ import { builtin, type ResultRule, type ValueType } from '../cuda/builtins.js';
 import type { TemplateArgument, Type } from './tree.js';
 import {
   BFLOAT16, BOOL, CHAR, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UCHAR, UINT, ULONG, UNKNOWN, USHORT, VOID, arithmeticType, decay, dependentType,
-  pointerTo, stripReference, unqualified,
+  pointerTo, promote, sameType, stripReference, unqualified,
 } from './types.js';
 import { vectorType } from './vector-types.js';
 
@@ -50,7 +50,8 @@ function floating(args: readonly Type[]): Type {
 function byRule(rule: ResultRule, args: readonly Type[], templateArguments: readonly TemplateArgument[] | null): Type {
   switch (rule.kind) {
     case 'fixed': return valueType(rule.type);
-    case 'argument': return decay(args[rule.index] ?? UNKNOWN);
+    // Overloads for int and wider: what is narrower is promoted to the one for int.
+    case 'argument': return promote(decay(args[rule.index] ?? UNKNOWN));
     case 'pointee': {
       const pointer = decay(args[rule.index] ?? UNKNOWN);
       if (pointer.kind === 'dependent') return dependentType(null, '');
@@ -58,7 +59,7 @@ function byRule(rule: ResultRule, args: readonly Type[], templateArguments: read
     }
     case 'arithmetic': {
       const first = args[0];
-      return first === undefined ? UNKNOWN : args.slice(1).reduce(arithmeticType, unqualified(stripReference(first)));
+      return first === undefined ? UNKNOWN : args.slice(1).reduce(arithmeticType, promote(first));
     }
     case 'floating': return floating(args);
     case 'template': {
@@ -68,8 +69,19 @@ function byRule(rule: ResultRule, args: readonly Type[], templateArguments: read
   }
 }
 
+/** `std::`, `cuda::std::`: not one of CUDA's overloads. */
+export function isStandard(name: string): boolean {
+  return name.includes('std::');
+}
+
 /** The type of a call to a built-in; unknown if it is none or the arguments do not tell. */
 export function builtinResult(name: string, args: readonly Type[], templateArguments: readonly TemplateArgument[] | null): Type {
   const entry = builtin(name);
-  return entry === undefined ? UNKNOWN : byRule(entry.result, args, templateArguments);
+  if (entry === undefined) return UNKNOWN;
+  // `std::min` is a template of one type, which it gives back as it is.
+  const [first, second] = args;
+  const [explicit] = templateArguments ?? [];
+  if (entry.result.kind === 'arithmetic' && explicit !== undefined) return explicit.kind === 'type' ? unqualified(stripReference(explicit.type)) : UNKNOWN;
+  if (entry.result.kind === 'arithmetic' && isStandard(name) && first !== undefined && second !== undefined && sameType(decay(first), decay(second))) return decay(first);
+  return byRule(entry.result, args, templateArguments);
 }

@@ -1,8 +1,9 @@
 /** Lambda expressions. */
-import { childOfType, fieldChild, type Cst } from './cst.js';
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerParameters } from './lower-parameters.js';
 import { lowerCompound } from './lower-statement.js';
+import { descriptorType } from './lower-type.js';
 import { Scope } from './scope.js';
 import type { Expr, LambdaExpr } from './tree.js';
 import { UNKNOWN } from './types.js';
@@ -37,8 +38,10 @@ export function lowerLambda(ctx: Lowering, node: Cst): Expr {
     const parameterList = declarator === null ? null : fieldChild(declarator, 'parameters') ?? childOfType(declarator, 'parameter_list');
     const parameters = parameterList === null ? [] : lowerParameters(ctx, parameterList);
     for (const parameter of parameters) scope.declare(parameter);
+    const trailing = declarator === null ? null : childOfType(declarator, 'trailing_return_type');
+    const returned = trailing === null ? undefined : namedChildren(trailing)[0];
     const lambda: LambdaExpr = {
-      kind: 'lambda', span: ctx.span(node), type: UNKNOWN, captures, captureDefault, parameters, body: lowerCompound(ctx, body),
+      kind: 'lambda', span: ctx.span(node), type: UNKNOWN, captures, captureDefault, parameters, ...(returned === undefined ? {} : { returns: descriptorType(ctx, returned) }), body: lowerCompound(ctx, body),
     };
     return lambda;
   });

@@ -228,10 +228,17 @@ function memberType(ctx: Lowering, prefix: Prefix, name: string): TypeDecl | nul
     return found?.kind === 'type' ? found.decl : null;
   }
   if (prefix.kind === 'record') {
-    const found = memberScope(prefix.record)?.types.get(name);
+    // Which of a template's specialisations an instance is, is not decided here.
+    const found = prefix.record.specialised === true ? undefined : memberScope(prefix.record)?.types.get(name);
     return found ?? null;
   }
   return null;
+}
+
+function hangsOnParameter(argument: TemplateArgument): boolean {
+  if (argument.kind === 'value') return argument.value.kind !== 'literal';
+  const { type } = argument;
+  return type.kind === 'dependent' || (type.kind === 'pointer' && hangsOnParameter({ kind: 'type', type: type.to }));
 }
 
 function qualifiedType(ctx: Lowering, node: Cst): Type {
@@ -248,6 +255,7 @@ function qualifiedType(ctx: Lowering, node: Cst): Type {
     }
     return made;
   }
+  if (prefix.kind === 'record' && prefix.record.specialised === true && prefix.type.kind === 'record' && prefix.type.templateArguments?.some(hangsOnParameter) === true) return dependentType(null, ctx.slice(node));
   if (prefix.kind === 'dependent') {
     const made: DependentType = { kind: 'dependent', decl: null, text: ctx.slice(node) };
     return prefix.type === null || last !== nameNode ? made : { ...made, member: { of: prefix.type, name } };

@@ -335,6 +335,8 @@ export interface LambdaExpr extends ExprBase {
   readonly captures: readonly { readonly name: string; readonly byReference: boolean; readonly decl: Decl | null }[];
   readonly captureDefault: 'none' | 'copy' | 'reference';
   readonly parameters: readonly ParameterDecl[];
+  /** `-> T`, to which what it returns is converted; absent where the first `return` tells. */
+  readonly returns?: Type;
   readonly body: CompoundStmt;
 }
 

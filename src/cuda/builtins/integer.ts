@@ -44,9 +44,9 @@ export function integerBuiltins(): Builtin[] {
   pure('__urhadd', 'arithmetic', ['u32', 'u32'], 'u32', 2);
   pure('__sad', 'arithmetic', ['i32', 'i32', 'u32'], 'u32');
   pure('__usad', 'arithmetic', ['u32', 'u32', 'u32'], 'u32');
-  pure('__dp4a', 'arithmetic', ['any', 'any', 'any'], 'i32');
-  pure('__dp2a_lo', 'arithmetic', ['any', 'any', 'any'], 'i32');
-  pure('__dp2a_hi', 'arithmetic', ['any', 'any', 'any'], 'i32');
+  table.push(define('__dp4a', 'arithmetic', ['any', 'any', 'any'], { kind: 'argument', index: 2 }, 1));
+  table.push(define('__dp2a_lo', 'arithmetic', ['any', 'any', 'any'], { kind: 'argument', index: 2 }, 1));
+  table.push(define('__dp2a_hi', 'arithmetic', ['any', 'any', 'any'], { kind: 'argument', index: 2 }, 1));
   for (const width of [2, 4]) {
     for (const op of ['add', 'sub', 'avgs', 'avgu', 'maxs', 'maxu', 'mins', 'minu', 'absdiffs', 'absdiffu', 'addss', 'addus', 'subss', 'subus', 'cmpeq', 'cmpne', 'cmpges', 'cmpgeu', 'cmpgts', 'cmpgtu', 'cmples', 'cmpleu', 'cmplts', 'cmpltu', 'seteq', 'setne', 'sads', 'sadu']) {
       pure(`__v${op}${width}`, 'bits', ['u32', 'u32'], 'u32', 2);

@@ -1,8 +1,9 @@
 /** Calls of CUDA built-ins. Arguments are converted as the table of `src/cuda/` says; `H.f_…` and `H.d_…` are in `src/simulate/math.ts`. */
 import { builtin, type Builtin, type ParameterType, type ValueType } from '../../cuda/builtins.js';
 import { strip, type Expr } from '../../syntax/tree.js';
+import { isStandard } from '../../syntax/builtin-types.js';
 import { vectorRecord } from '../../syntax/vector-types.js';
-import { layoutOf } from '../resolve.js';
+import { layoutOf, resolve } from '../resolve.js';
 import { alignOf, BF16, BOOL, F16, F32, F64, I32, I64, I8, isFloating, pointerTo, sizeOf, U32, U64, U8, Unsupported, VOID, type RecordType, type Scalar, type ScalarType, type SimType } from '../types.js';
 import { collectiveCall } from './collective-calls.js';
 import { vectorOf } from './construct.js';
@@ -227,11 +228,24 @@ function arithmeticCall(ctx: FunctionContext, e: Call, b: Builtin): Val {
   }
 }
 
+/** `std::min` is a template of one type; CUDA's are overloads for int and wider. */
+function comparedIn(ctx: FunctionContext, e: Expr, a: Scalar, b: Scalar): Scalar {
+  if (e.kind === 'call' && e.callee.kind === 'builtin') {
+    const [explicit] = e.templateArguments ?? [];
+    if (explicit !== undefined) {
+      const t = explicit.kind === 'type' ? resolve(explicit.type, ctx.env) : null;
+      return t?.k === 'scalar' ? t.s : ctx.unsupported('min or max of such a type', e.span);
+    }
+    if (isStandard(e.callee.name) && a === b) return a;
+  }
+  return promoted(commonScalar(a, b));
+}
+
 /** `min` and `max`; on floating types a NaN operand gives the other one, as the device's do. */
 function extremum(ctx: FunctionContext, op: '<' | '>', args: readonly Val[], e: Expr): Val {
   const [a, b] = args;
   if (a === undefined || b === undefined || a.t.k !== 'scalar' || b.t.k !== 'scalar') return ctx.unsupported('min or max of such operands', e.span);
-  const s = promoted(commonScalar(a.t.s, b.t.s));
+  const s = comparedIn(ctx, e, a.t.s, b.t.s);
   const x = ctx.hold({ t: { k: 'scalar', s }, js: convertScalar(a.js, a.t.s, s) });
   const y = ctx.hold({ t: { k: 'scalar', s }, js: convertScalar(b.js, b.t.s, s) });
   if (isFloating(s)) return { t: x.t, js: `H.m.${op === '<' ? 'fmin' : 'fmax'}(${x.js},${y.js})` };

@@ -26,6 +26,8 @@ function declaredType(ctx: FunctionContext, v: VariableDecl): SimType {
       if (!(error instanceof Unsupported)) throw error;
       // `auto` has no text of its own; the size of a tile may be a macro that only its initialiser shows.
       if (v.type.kind === 'unknown' && v.type.text !== '' && !/\b(auto|decltype|thread_block\w*|thread_group)\b/.test(v.type.text)) throw error;
+      // `typename Traits<T>::type` is a type of its own, whatever it is initialised with.
+      if (v.type.kind === 'dependent' && v.type.decl === null && v.type.text !== '') throw error;
       const t = staticType(ctx, v.init);
       return t.k === 'array' ? { k: 'pointer', to: t.of } : t;
     }

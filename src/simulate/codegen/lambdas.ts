@@ -51,8 +51,9 @@ export function inlineLambda(ctx: FunctionContext, slot: Extract<Slot, { kind: '
     try {
       type = resolve(parameter.type, ctx.env);
     } catch (error) {
-      if (!(error instanceof Unsupported)) throw error;
-      type = staticType(ctx, given); // `auto` parameters
+      const written = parameter.type.kind === 'reference' ? parameter.type.to : parameter.type;
+      if (!(error instanceof Unsupported) || written.kind !== 'unknown' || !written.text.includes('auto')) throw error;
+      type = staticType(ctx, given);
     }
     const array = ctx.array(type);
     ctx.lane(`${array}[l]=${valueFor(ctx, given, type, parameter)};`);
@@ -73,8 +74,9 @@ export function inlineLambda(ctx: FunctionContext, slot: Extract<Slot, { kind: '
   }
 }
 
-/** The type of the first `return` with a value. */
+/** The type that is written, else that of the first `return` with a value. */
 function returnType(ctx: FunctionContext, lambda: LambdaExpr, bindings: readonly { parameter: Decl; slot: Slot }[]): SimType {
+  if (lambda.returns !== undefined && !(lambda.returns.kind === 'unknown' && lambda.returns.text.includes('auto'))) return resolve(lambda.returns, ctx.env);
   let value: Expr | null = null;
   walkStmt(lambda.body, { stmt: (s) => { if (s.kind === 'return' && value === null) value = s.value; } });
   if (value === null) return VOID;

@@ -7,7 +7,8 @@ import { builtin } from '../../cuda/builtins.js';
 import { strip, unreachable, type Expr, type Stmt } from '../../syntax/tree.js';
 import { alignOf, pointerTo, sizeOf } from '../types.js';
 import { walkExpr, walkStmt } from '../walk.js';
-import { evaluate } from '../constants.js';
+import { wrap } from '../../cuda/integers.js';
+import { evaluate, integerTypeOf } from '../constants.js';
 import { UNROLLED, weightOf } from './weights.js';
 import { inlineAssembly } from './assembly.js';
 import { coerced } from './calls.js';
@@ -15,7 +16,7 @@ import { declare, declareElement } from './declarations.js';
 import { initialise } from './construct.js';
 import type { FunctionContext } from './context.js';
 import { conditionMask, expression } from './expression.js';
-import { convert, type Val } from './operators.js';
+import { convert, promoted, type Val } from './operators.js';
 import { boundAddress, placeOf, type Place } from './places.js';
 
 const exitCache = new WeakMap<Stmt, boolean>();
@@ -254,8 +255,11 @@ function switchStatement(ctx: FunctionContext, s: Extract<Stmt, { kind: 'switch'
       if (label === null) { otherwise = arms[i] ?? rest; continue; }
       const folded = evaluate(label, ctx.env);
       if (folded === null || folded.kind !== 'integer') return ctx.unsupported('a case label that is not constant', label.span);
-      const wide = folded.value > 9007199254740991n || folded.value < -9007199254740991n;
-      const text = value.t.s === 'u32' ? BigInt.asUintN(32, folded.value) : folded.value;
+      // A label is converted to the promoted type of the condition: `case -1` of an unsigned number is its largest one.
+      const to = integerTypeOf(promoted(value.t.s));
+      if (to === null) return ctx.unsupported('switch on such a value', s.condition.span);
+      const text = wrap(folded.value, to);
+      const wide = text > 9007199254740991n || text < -9007199254740991n;
       chain += `if(${value.t.s === 'bool' ? `+(${value.js})` : value.js}===${text}${wide ? 'n' : ''})${arms[i]}|=1<<l;else `;
     }
   }
