@@ -30,7 +30,7 @@ import { applyAll, describe, load, outcomesOf, PATH, type Run, type RunOptions }
 const FALLBACKS: ReadonlySet<string> = new Set(['header-droppable']);
 
 /** Common obligations that are checked on emitted edits: only a faulty transform breaks them. */
-const INTERNAL: ReadonlySet<string> = new Set(['edit-disjoint']);
+const INTERNAL: ReadonlySet<string> = new Set(['edit-disjoint', 'head-declared']);
 
 /** Sizes of simulated problems: none, one, around a warp, around a tile. Small, so that a busy machine ends them in time too. */
 const SIZES = [33, 0, 70, 1, 5, 31, 64];

@@ -37,6 +37,7 @@
 import { isStmt, strip, walk } from '../src/analysis/children.js';
 import { atLeast } from '../src/analysis/facts.js';
 import type { Expr, Stmt } from '../src/syntax/tree.js';
+import { headDeclared } from './lib/head-declared.js';
 import { excerpt } from './lib/obligation.js';
 import type { Site, Transform, TransformContext } from './lib/types.js';
 import { countersOf } from './peel/counters.js';
@@ -180,5 +181,9 @@ export const peel: Transform<PeelShape> = {
 
   emit({ shape }, context) {
     return shape.kind === 'problem' ? { edits: [], reads: [] } : writePlan(context, shape);
+  },
+
+  check({ shape: { loop } }, change, context) {
+    return loop.kind === 'for' ? [headDeclared(context, change, loop)] : [];
   },
 };

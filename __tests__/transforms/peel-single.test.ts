@@ -93,3 +93,45 @@ describe('what is decided inside', () => {
     expect(peeled('int v;\n    for (v = 0; v < 9; v++) { s *= 0.5f; if (v < 5) s += a[v]; }\n    v = n;')).toMatch(/for \(v = 0; v < 5; v\+\+\)/);
   });
 });
+
+describe('the only run that is left', () => {
+  test.each([
+    ['a test beside it that always holds', 'for (int i = 0; i < n; ++i) { if (i < n && i == 0) s += i + 1; }', /int i = 0;\n {4}if \(i < n\) \{ s \+= i \+ 1; \}/],
+    ['a test beside it that never holds', 'for (int i = 0; i < n; i += 2) { if (i >= n) s += 3.f; else if (i < 2) s += i; }', /int i = 0;\n {4}if \(i < n\) \{ s \+= i; \}/],
+    ['tests in one another', 'for (int i = 0; i < n; ++i) { if (i < n) { if (i == 0) s += a[i]; } }', /int i = 0;\n {4}if \(i < n\) \{ s \+= a\[i\]; \}/],
+    ['a type of its own', 'for (long long i = 0; i < n; ++i) { if (i >= n) s += 3.f; else if (i < 1) s += i; }', /long long i = 0;\n {4}if \(i < n\) \{ s \+= i; \}/],
+    ['several of them', 'for (int i = 0, p = 3; i < n; ++i, ++p) { if (i < n && i == 0) s += a[p]; }', /int i = 0, p = 3;\n {4}if \(i < n\) \{ s \+= a\[p\]; \}/],
+  ])('stands behind what its head declared: %s', (_name, loop, expected) => {
+    expect(peeled(loop)).toMatch(expected);
+  });
+
+  test('does so in a block where the name means something else', () => {
+    const loop = 'for (int i = 0; i < n; ++i) { if (i >= n) s += 3.f; else if (i < 1) s += i + 1; }';
+    expect(peeled(`${loop}\n    s += i;`, 'int i = 7;')).toMatch(/\{\n {8}int i = 0;\n {8}if \(i < n\) \{ s \+= i \+ 1; \}\n {4}\}\n {4}s \+= i;/);
+    // Of two loops in a row the second one finds the name taken.
+    expect(peeled(`${loop}\n    ${loop}`)).toMatch(/ {4}int i = 0;\n {4}if \(i < n\) \{ s \+= i \+ 1; \}\n {4}\{\n {8}int i = 0;\n {8}if/);
+  });
+
+  test('gets braces below a head without them', () => {
+    expect(peeled('if (m > 2) for (k = 0; k < n; ++k) { if (k < n && k == 0) s += a[k]; } else s = 2.f;', 'int k = 0;')).toMatch(/if \(m > 2\) \{\s+k = 0;\s+if \(k < n\) \{ s \+= a\[k\]; \}\s+\} else s = 2\.f;/);
+    expect(peeled('if (m > 2) s = 2.f; else for (int k = 0; k < n; ++k) { if (k < n && k == 0) s += a[k]; }')).toMatch(/else \{\s+int k = 0;\s+if \(k < n\) \{ s \+= a\[k\]; \}\s+\}/);
+  });
+
+  test('declares nothing that it does not name', () => {
+    expect(peeled('for (int i = 0; i < 2; i += 2) { if (i < 1) { s += 2.f; s *= m; } }')).not.toContain('int i = 0');
+  });
+});
+
+describe('what a transform wrote is no site again', () => {
+  test.each([
+    ['versions of one iteration', 'for (int i = 0; i < 2; i += 3) { if (!(n - 2 >= i + 3)) { if (i != 1 && m < i + 8) s += a[i]; else if (m > i) s *= 2.f; } s -= 3.f; }'],
+    ['versions of two', 'for (int k = 1; k < 3; k += 2) { if (k < n && k == 2) s += a[k]; else s -= k * 2; }'],
+    ['a window in one of whose versions an if is left', 'for (int k = -m; k <= m; ++k) { if (k + (int)threadIdx.x >= 0 && k + (int)threadIdx.x < n) { if (k == -m) s += a[k + threadIdx.x]; } }'],
+    ['a run in front of a decided iteration', 'for (int i = -1; i <= 1; i += 3) { s *= 0.5f; if ((int)threadIdx.x - i >= 0) { if (i * 2 != m) s += a[i + 1]; } }'],
+    ['a guard that is spelled inside of another comparison', 'for (int i = 0; i < 4; ++i) { if (i < n) s += a[i]; if (2 * i < n) s *= a[i]; if (i > 1) s += 1.f; }'],
+  ])('%s', (_name, loop) => {
+    const text = peeled(loop);
+    expect(count(text, 'Interior:')).toBeLessThanOrEqual(2);
+    expect(count(text, '\n')).toBeLessThan(70);
+  });
+});

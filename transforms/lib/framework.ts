@@ -36,7 +36,7 @@ export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context:
 
   const change = transform.emit(site, context);
   const estimate = worthItsLines(transform.estimate(site, context), change, context);
-  const whole = [...obligations, checkedEdits(change, site)];
+  const whole = [...obligations, checkedEdits(change, site), ...(transform.check?.(site, change, context) ?? [])];
   if (!whole.every(holds)) return { ...outcome, obligations: whole, status: 'refused', estimate, change: null, reason: null };
   if (!estimate.pays && !evenIfItLoses) return { ...outcome, obligations: whole, status: 'skipped', estimate, change, reason: estimate.reason };
   return { ...outcome, obligations: whole, status: 'applied', estimate, change, reason: null };

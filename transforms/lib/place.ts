@@ -94,8 +94,19 @@ function keepsMeaning(statement: Stmt, names: ReadonlySet<string>, block: Compou
   return kept;
 }
 
+/**
+ * A name that the head which the statement belongs to, without braces around it, declares too: in the block that it would get it may not be declared once
+ * more (C++ forbids it in the outermost block of such a statement). Null if there is none.
+ */
+export function declaredByHead(facts: FunctionFacts, stmt: Stmt, variables: readonly VariableDecl[]): string | null {
+  const parent = facts.parent(stmt);
+  if (parent === null || parent.kind === 'compound') return null;
+  const names = headNames(facts, stmt);
+  return variables.find(({ name }) => names.includes(name))?.name ?? null;
+}
+
 /** Names that the head of the block's owner declares: parameters, the variable of a `for`. */
-function headNames(facts: FunctionFacts, block: CompoundStmt): readonly string[] {
+function headNames(facts: FunctionFacts, block: Stmt): readonly string[] {
   const owner = facts.parent(block);
   if (owner === null) return facts.function.parameters.map((parameter) => parameter.name);
   const names: string[] = [];

@@ -132,6 +132,8 @@ export interface Transform<S = unknown> {
   estimate(site: Site<S>, context: TransformContext): Estimate;
   /** Called only if all obligations are proved or assumed. */
   emit(site: Site<S>, context: TransformContext): Change;
+  /** What is asked of the text that came out, beside what was asked of the site: a fault of the writer is refused like any other. */
+  check?(site: Site<S>, change: Change, context: TransformContext): readonly Obligation[];
 }
 
 export type OutcomeStatus = 'applied' | 'refused' | 'skipped' | 'deferred';

@@ -7,6 +7,7 @@ import { atLeast, type Scope } from '../../src/analysis/facts.js';
 import type { BreakStmt, RefExpr } from '../../src/syntax/tree.js';
 import { constantsOpen, contractionStable, copySafe, excerpt, lineOf, namesResolve, noDirectiveAcross, noGoto, notInMacro, proved, refuted, provedUnder, typesKnown, unknown, assumed } from '../lib/common-obligations.js';
 import { jumpsOf } from '../lib/loops.js';
+import { declaredByHead } from '../lib/place.js';
 import { extentOf } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
 import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
@@ -18,7 +19,7 @@ import type { VersionPlan } from './version.js';
 import { visitLive, type Decisions } from '../lib/guards/simplify.js';
 import { declarationLine } from '../lib/guards/interior-text.js';
 import type { FoldPlan } from './fold.js';
-import { headVariables, runTexts, versionPlanTexts, writtenNames, type PeelPlan, type RunTexts } from './write.js';
+import { headVariables, losesHead, runTexts, versionPlanTexts, writtenNames, type PeelPlan, type RunTexts } from './write.js';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'guard-exact': 'compare in a type that holds both sides, or keep the index in 64 bits from the start',
@@ -77,7 +78,7 @@ interface OfForm {
 function ofCopies(context: TransformContext, plan: RangePlan | VersionPlan, line: number): OfForm {
   const texts = plan.kind === 'range' ? runTexts(context, plan) : versionPlanTexts(context, plan);
   return {
-    names: [namesAreFree(context, texts?.names ?? [], line)], copies: [copySafe(context, [plan.loop])], bound: boundExact(context, plan, texts),
+    names: [mayDeclare(context, plan, line) ?? namesAreFree(context, texts?.names ?? [], line)], copies: [copySafe(context, [plan.loop])], bound: boundExact(context, plan, texts),
     induction: inductionSimple(context, plan), exits: [exitsSkipRest(context, plan)], growth: [codeGrowth(context, plan.loop)],
   };
 }
@@ -115,6 +116,12 @@ function codeGrowth(context: TransformContext, loop: PeelableLoop): Obligation {
   }
   if (runs < MOST_RUNS) return proved('code-growth', line, `${runs} runs in the function so far`);
   return refuted('code-growth', line, `the function is in ${runs} runs already: more would cost more in code than they save`, 'move the loop into a __device__ function');
+}
+
+/** What the head declares moves into the block that the runs get below a head without braces. */
+function mayDeclare(context: TransformContext, plan: RangePlan | VersionPlan, line: number): Obligation | null {
+  const name = plan.kind === 'range' && losesHead(plan) ? declaredByHead(context.facts, plan.loop, headVariables(plan.loop)) : null;
+  return name === null ? null : refuted('names-free', line, `${name} is declared by the head that the loop stands below without braces, so that C++ forbids the block around the runs to declare it`, `put the loop into braces, or rename one ${name}`);
 }
 
 function namesAreFree(context: TransformContext, names: readonly string[], line: number): Obligation {

@@ -10,6 +10,7 @@ import { conjunctsOf } from '../lib/loops.js';
 import type { TransformContext } from '../lib/types.js';
 import type { Change } from '../lib/guards/bound.js';
 import { boundFact, claimsOf, demandClaim, isOwn, type Claim, type GuardClaims } from './claims.js';
+import { versionsBeside } from '../lib/guards/finished.js';
 import { seesHeadValue, type Counter } from './counters.js';
 import { entryFacts, symbolOf } from './head-facts.js';
 import { breaksAtOnce, diesWithLoop, doesNothing, isReached } from './run-body.js';
@@ -404,6 +405,21 @@ function cutOf({ context, loop, counter }: Setting, choices: readonly Choice[]):
   return null;
 }
 
+/**
+ * What keeps a loop from being treated once more is a loop beside it that does its work without the guards (lib/guards/finished.ts). So one such loop is
+ * written even where an `if` would do: beside a run that keeps guards, and in a version of a nest of which the other one keeps them.
+ */
+function asLoops({ context: { facts }, loop }: Setting, runs: readonly Run[], items: readonly GuardClaims[]): readonly Run[] {
+  const asks = ({ decisions }: Run): boolean => items.some(({ guard: { comparison } }) => !decisions.has(comparison) && isReached(facts, loop, comparison, decisions));
+  const needed = runs.some((run) => run.single === undefined && asks(run)) || versionsBeside(facts, loop).length > 0;
+  if (!needed || runs.some((run) => run.single === undefined && !asks(run))) return runs;
+  const last = runs.findLastIndex((run) => !asks(run));
+  return runs.map((run, i) => {
+    const { single: _, ...looped } = run;
+    return i === last ? looped : run;
+  });
+}
+
 function planOf(setting: Setting, given: readonly Run[], items: readonly GuardClaims[], assumed: boolean, needsMonotone: boolean): RangePlan | PeelProblem {
   const { context, loop, counter, sym, nonNegative } = setting;
   const all = shortened(setting, given);
@@ -411,7 +427,7 @@ function planOf(setting: Setting, given: readonly Run[], items: readonly GuardCl
   const last = all.at(-1);
   const idle = last !== undefined && all.length > 1 && last.decisions.size > 0 && doesNothing(context, loop, last.decisions, null) && diesWithLoop(context, loop);
   const over = last !== undefined && all.length > 1 && breaksAtOnce(context, loop, last.decisions);
-  const runs = idle || over ? all.slice(0, -1) : all;
+  const runs = asLoops(setting, idle || over ? all.slice(0, -1) : all, items);
   const [lead] = items;
   // The guards stay in all runs that do anything: for one loop with a nearer end peel would come back to it for ever.
   if (lead !== undefined && runs.every((run) => run.decisions.size === 0 || doesNothing(context, loop, run.decisions, null))) {

@@ -18,9 +18,10 @@ import { joinedName, namerFor } from '../lib/guards/names.js';
 import { add, constant, constantValue, equal, namesOf, symbol, symbolsOf } from '../lib/guards/polynomial.js';
 import { integerType } from '../lib/guards/reading.js';
 import { simplify } from '../lib/guards/simplify.js';
-import type { PeelableLoop } from '../lib/guards/tested-loop.js';
+import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { declarationText, isFixed } from '../lib/guards/interior-text.js';
 import { interiorTexts, isShadowed, readsOf, writeTwoVersions, type VersionTexts } from '../lib/guards/two-versions.js';
+import { macroWords } from '../lib/local-names.js';
 import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
 import { BINDING, bindingOf, operandText } from '../lib/operands.js';
@@ -183,6 +184,22 @@ export function headVariables(loop: PeelableLoop): readonly VariableDecl[] {
   return loop.kind === 'for' && loop.init.kind === 'declare' ? loop.init.variables : [];
 }
 
+/** One run that stays a loop keeps its head as it is; later runs go on with the counter, and an iteration in an `if` or a block has no head. */
+export function losesHead({ runs }: RangePlan): boolean {
+  return runs.length > 1 || runs.some((run) => run.single !== undefined);
+}
+
+/** The texts name what the head declares, maybe through a macro, or its values are more than numbers: the declaration must be there. */
+function headIsNamed(context: TransformContext, loop: ForStmt, texts: readonly string[]): boolean {
+  const { facts, unit } = context;
+  const variables = headVariables(loop);
+  if (loop.init.kind !== 'declare' || variables.length === 0) return false;
+  if (loop.init.types.length > 0 || !variables.every(({ init, opaqueInit, type }) => !opaqueInit && integerType(type) !== null && (init === null || isRepeatable(facts, init)))) return true;
+  const words = new Set(texts.flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []));
+  for (const word of [...words]) if (unit.macros.has(word)) for (const inner of macroWords(unit, word)) words.add(inner);
+  return variables.some(({ name }) => words.has(name));
+}
+
 function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const { loop, runs } = plan;
   const { source } = context.unit;
@@ -194,10 +211,11 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const file = source.realPath;
   const { tests } = texts;
   const heads = runs.map((run, i) => headOf(context, plan, run, tests[i] ?? null, i, runs.length));
-  const moved = runs.length > 1 && headVariables(loop).length > 0 && loop.kind === 'for' ? [movedText(context, loop)] : [];
+  const headGoes = losesHead(plan);
   const parent = context.facts.parent(loop);
   const inList = parent !== null && parent.kind === 'compound';
-  const braces = (!inList && (moved.length > 0 || texts.declarations.length > 0 || runs.length > 1)) || (moved.length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
+  // An `if` by itself below a head without braces would take the `else` behind it, and what sets the counter is a statement too.
+  const braces = (!inList && (headGoes || texts.declarations.length > 0)) || (headGoes && headVariables(loop).length > 0 && !mayStandBefore(context.facts, loop, headVariables(loop)));
   // What stands where the loop stood: the last run that keeps all guards, else the last.
   const keeps = runs.map((run) => run.decisions.size === 0);
   const stays = keeps.includes(true) ? keeps.lastIndexOf(true) : runs.length - 1;
@@ -209,6 +227,7 @@ function writeRuns(context: TransformContext, plan: RangePlan): Change {
   const atEdge = startsLine(source, region.start) && indentAt(source, region.start) === '';
   const indentOf = (piece: string): string => (atEdge && piece.startsWith('#') ? '' : place.indent);
   const copies = runs.map(copy);
+  const moved = headGoes && loop.kind === 'for' && headIsNamed(context, loop, [...declarations, ...copies]) ? [movedText(context, loop)] : [];
   // Comments of a test that is gone from all runs, and of a run that is not written.
   const lost = lostComments(source, region, [...moved, ...copies].join('\n'));
   if (braces) {

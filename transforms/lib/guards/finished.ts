@@ -15,11 +15,22 @@ export function finishedBeside(facts: FunctionFacts, loop: PeelableLoop, guards:
   const texts = guards.map((guard) => codeOf(source, guard.comparison.span));
   const lacks = (other: PeelableLoop): boolean => {
     const code = codeOf(source, other.body.span);
-    return texts.every((text) => !code.includes(text));
+    if (texts.every((text) => !code.includes(text))) return true;
+    // `i < n` is a part of `2 * i < n` too.
+    const compared = comparisonsIn(facts, other);
+    return texts.every((text) => !compared.has(text));
   };
   for (const other of [...runsBeside(facts, loop), ...versionsBeside(facts, loop)]) if (lacks(other)) return other;
   return null;
 }
+
+function comparisonsIn(facts: FunctionFacts, { body }: PeelableLoop): ReadonlySet<string> {
+  const found = new Set<string>();
+  walk(body, (node) => { if (node.kind === 'binary' && COMPARING.has(node.op)) found.add(codeOf(facts.unit.source, node.span)); });
+  return found;
+}
+
+const COMPARING: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=']);
 
 /** Does the guard stand in a loop inside `loop` that another one beside it does without it? Then it is decided where that can be, and stays for the rest. */
 export function finishedInside(facts: FunctionFacts, loop: PeelableLoop, guard: Guard): boolean {
@@ -95,7 +106,7 @@ function movingCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
 }
 
 /** Loops with the same step in the other arm of the `if` whose arm this loop is. */
-function versionsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
+export function versionsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
   const parent = facts.parent(loop);
   const arm: Node = parent !== null && parent.kind === 'compound' && parent.body.length === 1 ? parent : loop;
   const branch = facts.parent(arm);
