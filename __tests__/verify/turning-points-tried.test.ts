@@ -66,10 +66,35 @@ describe('what the host sets elsewhere', () => {
   });
 });
 
+describe('indices below zero', () => {
+  const text = (body: string): string => `__global__ void k(float *o, const int *next, const float *w, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { ${body} } }`;
+  test.each([['next[i] >= 0', 'next[0] >= 0'], ['next[i] != -1', 'true'], ['next[i] > -2', 'next[i] >= -2']])('where the code asks for them: %s', (first, second) => {
+    const of = (condition: string): string => text(`if (${condition}) o[i] = w[next[i] & 63]; else o[i] = -1.0f;`);
+    const verdict = verifyEquivalent(load(of(first)).program, load(of(second)).program, 'k');
+    expect(verdict.status).toBe('different');
+    expect(verifyEquivalent(load(of(first)).program, load(of(first)).program, 'k')).toMatchObject({ status: 'equal', tried: { silent: 0 } });
+  });
+  test('and nowhere else', () => {
+    const plain = text('o[i] = w[next[i]];');
+    expect(verifyEquivalent(load(plain).program, load(plain).program, 'k')).toMatchObject({ status: 'equal', tried: { silent: 0 } });
+  });
+});
+
+test('a turn behind a flag', () => {
+  const text = (v: string): string => `__global__ void k(float *o, const float *a, int n, int m, bool flag) { for (int i = threadIdx.x; i < n; i += blockDim.x) if (a[i] > 1.0f) if (flag) if (m > 3) o[i] = 1.0f; else o[i] = ${v}; }`;
+  expect(verifyEquivalent(load(text('4.0f')).program, load(text('7.0f')).program, 'k').status).toBe('different');
+});
+
 describe('loops', () => {
   const text = (loop: string): string => `__global__ void k(int *z, const int *f, int c) { int s = 0; for (${loop}) s += f[j]; z[threadIdx.x] = s; }`;
   test.each(['int j = threadIdx.x; j < c; j += 31', 'int j = threadIdx.x; j < c; j += 33', 'short j = threadIdx.x; j < c; j += 32'])('a bound of any name: %s', (loop) => {
     expect(verifyEquivalent(load(text('int j = threadIdx.x; j < c; j += 32')).program, load(text(loop)).program, 'k').status).toBe('different');
+  });
+  test('several elements for every thread, and a counter of its own', () => {
+    const tiles = (u: number): string => `__global__ void k(float *y, const float *x, int C) { for (int i = threadIdx.x; i < C; i += blockDim.x * 4) for (int u = 0; u < ${u}; ++u) if (i + u * blockDim.x < C) y[i + u * blockDim.x] = x[i + u * blockDim.x] + u; }`;
+    expect(verifyEquivalent(load(tiles(4)).program, load(tiles(3)).program, 'k').status).toBe('different');
+    const counted = (type: string): string => `__global__ void k(int *z, const int *f, int n) { int s = 0; for (${type} j = 0; j < n; j += 32) s += f[j]; z[threadIdx.x] = s; }`;
+    expect(verifyEquivalent(load(counted('int')).program, load(counted('short')).program, 'k').status).toBe('different');
   });
 });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AnalysisOptions, Probabilities } from '../analysis/facts.js';
 import { provedShapes } from '../analysis/launch-facts.js';
 import { blockShapes, constantSharedBytes, constantShape, verifyEquivalent, type Verdict, type VerifyOptions } from '../verify/index.js';
-import { failure, instancesOf, MOST_INSTANCES, parseArgument, prepareInstance, runPrepared, type Argument, type Instance, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
+import { failure, instancesOf, MOST_INSTANCES, parseArgument, prepareInstance, runPrepared, usageOf, type Argument, type Instance, type LaunchShape, type Shape, type SimulationResult } from '../simulate/index.js';
 import type { FunctionDecl, Launch, Program } from '../syntax/tree.js';
 import type { LaunchPlan } from '../../transforms/lib/types.js';
 import { UsageError } from './errors.js';
@@ -90,7 +90,7 @@ function simulateInstance(program: Program, kernel: FunctionDecl, { environment,
   const size = request.size ?? defaultSize(grid, block);
   try {
     const prepared = prepareInstance(program, kernel, true, environment);
-    return runPrepared(prepared, launch, { seed: request.seed ?? 1, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule ?? 0 });
+    return runPrepared(prepared, launch, { usage: usageOf(kernel, environment), seed: request.seed ?? 1, arguments: request.arguments, size }, { counts: true, scheduleSeed: request.schedule ?? 0 });
   } catch (error) {
     return failure(error, null);
   }

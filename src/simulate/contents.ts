@@ -37,6 +37,8 @@ export interface ContentOptions {
   readonly distribution: Distribution;
   /** Integers lie in 0…limit-1 if they may be used as indices; null if they may be negative. */
   readonly indexLimit: number | null;
+  /** Negative values among indices, for code that asks for them. */
+  readonly sentinels?: readonly number[];
   /** Constants that the code compares with. */
   readonly integers: readonly number[];
   readonly reals: readonly number[];
@@ -77,6 +79,7 @@ export function elementValue(s: Scalar | 'pointer', index: number, o: ContentOpt
   }
   if (s === 'bool') return h & 1;
   if (o.indexLimit !== null) {
+    if (pick >= 54 && o.sentinels !== undefined && o.sentinels.length > 0 && !s.startsWith('u')) return o.sentinels[hash(h, 8) % o.sentinels.length] ?? 0;
     if (pick < 8 && o.integers.length > 0) {
       const c = o.integers[hash(h, 4) % o.integers.length] ?? 0;
       if (c >= 0 && c < o.indexLimit) return c;

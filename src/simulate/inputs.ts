@@ -64,9 +64,15 @@ export function inputOptions(inputs: { readonly seed: number; readonly arguments
   return { seed, arguments: inputs.arguments, size: inputs.size, special: inputs.special ?? seed % 4 === 3, wide: inputs.wide ?? seed % 4 === 2, extents: inputs.extents ?? 0, names: inputs.names ?? null };
 }
 
+/** Seeds with which indices may be negative where the code asks whether they are. */
+export function hasSentinels(seed: number): boolean {
+  return seed % 32 >= 28;
+}
+
 export function contentOptions(name: string, distribution: Distribution, index: boolean, o: InputOptions, usage: Usage, pointers: readonly number[]): ContentOptions {
+  const sentinels = index && hasSentinels(o.seed) ? usage.sentinels?.get(/^[^[.]*/.exec(name)?.[0] ?? name) ?? [] : [];
   return {
-    seed: o.seed, key: hashText(name), distribution, indexLimit: index ? Math.max(1, o.size) : null,
+    seed: o.seed, key: hashText(name), distribution, indexLimit: index ? Math.max(1, o.size) : null, sentinels,
     integers: usage.integers, reals: usage.reals, special: o.special, wide: o.wide, pointers,
   };
 }

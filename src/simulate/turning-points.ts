@@ -16,8 +16,9 @@ export interface TurningPoints {
   readonly key: string;
   /** Values of scalar parameters, those that make both sides equal first. */
   readonly settings: readonly Readonly<Record<string, number>>[];
-  /** Values of elements of buffers. */
+  /** Values of elements of a buffer, and the pointer's name. */
   readonly elements: readonly number[];
+  readonly buffer?: string;
   readonly floating: boolean;
   /** Only one of two versions makes the comparison. */
   readonly alone?: true;
@@ -135,7 +136,8 @@ function solve(left: Term, right: Term, atoms: readonly Atom[]): Omit<TurningPoi
     }
   }
   for (const a of atoms) a.value = null;
-  return { settings: settings.slice(0, 2 * MOST_POINTS), elements: [...new Set(elements)], floating: atoms.some((a) => isFloating(a.scalar)) };
+  const [element] = elementAtoms;
+  return { settings: settings.slice(0, 2 * MOST_POINTS), elements: [...new Set(elements)], ...(element === undefined ? {} : { buffer: element.name }), floating: atoms.some((a) => isFloating(a.scalar)) };
 }
 
 /** -1, 0, 1 as the left side is less, equal, greater; null if a side has no value. */

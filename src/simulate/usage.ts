@@ -26,10 +26,12 @@ export interface Usage {
    * ascending: only grids with more threads show where it wraps.
    */
   readonly narrow?: readonly number[];
-  /** Of these, the numbers that a variable in a loop's condition reaches however few threads there are. */
+  /** The like for variables in conditions of loops: they reach such numbers however few threads there are. */
   readonly strided?: readonly number[];
   /** Names of variables outside of functions that the code may store in: others keep what the host gave them. */
   readonly stored?: ReadonlySet<string>;
+  /** Small negative numbers that elements are compared with although they become indices (`next[i] < 0`), by the pointer's name: ends of lists, neighbours that are none. */
+  readonly sentinels?: ReadonlyMap<string, readonly number[]>;
   /** Where comparisons over the inputs turn. */
   readonly turns?: readonly TurningPoints[];
 }
@@ -194,16 +196,21 @@ export function usageOf(kernel: FunctionDecl, env: Env = EMPTY_ENV): Usage {
     }
     return false;
   };
-  const wrapping = narrowed.filter(({ from }) => ofPlace(from));
-  const narrow = new Set(wrapping.map(({ limit }) => limit));
-  const strided = new Set(wrapping.filter(({ to }) => to !== null && loops.has(to)).map(({ limit }) => limit));
+  const narrow = new Set(narrowed.filter(({ from }) => ofPlace(from)).map(({ limit }) => limit));
+  const strided = new Set(narrowed.filter(({ to }) => to !== null && loops.has(to)).map(({ limit }) => limit));
   const points = turningPoints(kernel, env, stored);
   for (const t of points) for (const v of t.elements.slice(0, t.floating ? 3 : 2)) {
     reals.add(v);
     if (!t.floating) integers.add(v);
   }
   const ordered = (values: ReadonlySet<number>): number[] => [...values].sort((a, b) => a - b).slice(0, MOST_CONSTANTS);
-  const usage: Usage = { indices: closure(sinks), bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow), strided: ordered(strided), stored: new Set([...stored].map((d) => d.name)), turns: points };
+  const indices = closure(sinks);
+  const sentinels = new Map<string, number[]>();
+  for (const { buffer, elements } of points) {
+    const below = elements.filter((v) => v < 0 && v >= -8);
+    if (buffer !== undefined && below.length > 0 && indices.has(buffer)) sentinels.set(buffer, [...sentinels.get(buffer) ?? [], ...below]);
+  }
+  const usage: Usage = { indices, bounds: closure(turns), nullable, integers: ordered(integers), reals: ordered(reals), places, narrow: ordered(narrow), strided: ordered(strided), stored: new Set([...stored].map((d) => d.name)), sentinels, turns: points };
   instances.set(env, usage);
   return usage;
 }
@@ -241,6 +248,7 @@ export function jointUsage(before: Usage, after: readonly Usage[], rename: (name
     places: [...after.flatMap((u) => u.places), ...before.places],
     stored: new Set([before, ...after].flatMap((u) => [...u.stored ?? []])),
     strided: [...new Set([...before.strided ?? [], ...after.flatMap((u) => u.strided ?? [])])],
+    ...(before.sentinels === undefined ? {} : { sentinels: before.sentinels }),
     turns: jointTurningPoints(before.turns ?? [], after.flatMap((u) => u.turns ?? []), rename),
     narrow: [...new Set([...before.narrow ?? [], ...after.flatMap((u) => u.narrow ?? [])])].sort((a, b) => a - b),
   };

@@ -202,7 +202,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
     patient ||= result.status === 'ran';
     return result;
   };
-  usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches) || usage.strided?.includes(limit) === true) };
+  usage = { ...usage, narrow: (usage.narrow ?? []).filter((limit) => limit < mostLaunched(instance.launches)) };
   const blocks = options.blocks ?? provedFor(instance, options.provedBlocks) ?? blockShapes(before, kernel, instance.launches, usage);
   // What the host sets: parameters, their members, variables that the kernels do not store in.
   const scalars = [...parameterLeaves(kernel, instance.environment), ...first.compiled.globals.flatMap(({ decl, type }) => ((decl.space === 'constant' || !(usage.stored?.has(decl.name) ?? true)) && decl.init === null && type.k === 'scalar' ? [{ name: decl.name, type }] : []))];
@@ -210,7 +210,7 @@ function verifyInstance({ before, after, kernel, other, instance, options, budge
   const asked = settingsFor(before, kernel, { ...options, blocks, usage, launches: instance.launches, severalSizes: hasSeveralSizes(names, types) });
   // One seed is one choice of inputs: nobody wants others then.
   const open = scalars.flatMap(({ name, type }) => (type.k === 'scalar' && !(options.arguments?.has(name) ?? false) && !(options.sizes !== undefined && isSizeName(name)) ? [name] : []));
-  const usual = options.seeds?.length === 1 ? asked : withTurningPoints(withNegatives(asked, signed), { turns: usage.turns ?? [], names: new Set(open), bounds: usage.bounds, wraps: usage.strided ?? [], grids: options.grids === undefined });
+  const usual = options.seeds?.length === 1 ? asked : withTurningPoints(withNegatives(asked, signed), { turns: usage.turns ?? [], names: new Set(open), flags: scalars.flatMap(({ name, type }) => (type.k === 'scalar' && type.s === 'bool' && open.includes(name) ? [name] : [])), bounds: usage.bounds, wraps: usage.strided ?? [], sentinels: options.seeds === undefined && (usage.sentinels?.size ?? 0) > 0, sizes: options.sizes === undefined, grids: options.grids === undefined });
   const single = options.plan?.steps.some((step) => step.kind === 'kernel' && step.anyGrid === true) === true ? withOneBlock(usual) : usual;
   let settings: readonly Setting[] = single;
   if (options.plan !== undefined) {

@@ -12,10 +12,16 @@ export interface TurningSearch {
   readonly turns: readonly TurningPoints[];
   /** Scalars that may be set. */
   readonly names: ReadonlySet<string>;
+  /** Flags among them. */
+  readonly flags: readonly string[];
   /** Names that may decide how often a loop turns. */
   readonly bounds: ReadonlySet<string>;
   /** Numbers beyond which a loop's counter of a narrow type wraps. */
   readonly wraps: readonly number[];
+  /** Some indices may be negative. */
+  readonly sentinels: boolean;
+  /** The size is open. */
+  readonly sizes: boolean;
   /** Grids may be as large as a value asks for. */
   readonly grids: boolean;
 }
@@ -29,7 +35,10 @@ const BEFORE = 3;
 /** Turns for a loop whose bound is not named like a size: more than a warp's, and twice as many. */
 const TURNS = [37, 70];
 const MOST_TURNING = 6;
-const MOST_WRAPPING = 3;
+const MODEST = 400;
+/** Seeds of `hasSentinels`. */
+const SENTINELS = [28, 29, 61];
+const MOST_WRAPPING = 2;
 /** How large a bound of a loop gets. */
 const LARGEST_BOUND = 4096;
 const MOST_BLOCKS = 64;
@@ -48,13 +57,15 @@ export function withTurningPoints(settings: readonly Setting[], search: TurningS
   if (bases.length === 0) return [...settings];
   const own = pointsOf(true);
   const bounds = [...search.names].filter((name) => search.bounds.has(name) && !isSizeName(name));
-  const common = [...bounds.flatMap((name) => TURNS.map((v): Values => ({ [name]: v }))).slice(0, MOST_TURNING), ...pointsOf(false)];
+  const points = pointsOf(false);
+  // Few of them: each again, with other seeds and every flag set, or none.
+  const common = [...points, ...search.flags.length === 0 ? points : [1, 0].flatMap((flag) => points.map((point) => ({ ...flags(search.flags, flag), ...point })))];
   const made: Setting[] = [];
-  const others = [...own, ...common];
+  const others = [...own, ...points];
   for (let round = 0; made.length < MOST_ALONE && round < MOST_ALONE && own.length > 0; round++) {
     for (const [i, point] of own.entries()) {
       const base = bases[(i + round * 5) % Math.min(bases.length, 6)];
-      const values = round === 0 ? point : { ...besides(point, others, round - 1), ...point };
+      const values = round === 0 ? point : { ...flags(search.flags, round & 1), ...besides(point, others, round - 1), ...point };
       if (base === undefined || made.length >= MOST_ALONE) break;
       if (round === 0 || Object.keys(values).length > Object.keys(point).length) made.push(reaching({ ...base, values }, search.grids));
     }
@@ -67,13 +78,30 @@ export function withTurningPoints(settings: readonly Setting[], search: TurningS
     out.push(point === undefined ? s : reaching({ ...s, values: point }, search.grids));
   }
   out.splice(BEFORE, 0, ...made.slice(0, MOST_ALONE / 2));
-  out.push(...made.slice(MOST_ALONE / 2));
+  // The code's own shape, and not too many elements: such loops may stand in each other.
   const [base] = bases;
-  if (base !== undefined) out.push(...search.wraps.flatMap((limit) => bounds.map((name): Setting => ({ ...base, size: 33, grid: [1, 1, 1], values: { [name]: limit + 70 } }))).slice(0, MOST_WRAPPING));
+  const small = bases.filter((s) => s.block === base?.block && s.size <= MODEST);
+  const turning = TURNS.flatMap((v) => bounds.map((name): Values => ({ [name]: v }))).slice(0, MOST_TURNING).flatMap((values, i): Setting[] => { const s = small[i % Math.min(small.length, 4)] ?? base; return s === undefined ? [] : [{ ...s, values }]; });
+  out.splice(2 * BEFORE + Math.min(made.length, MOST_ALONE / 2), 0, ...turning);
+  if (search.sentinels) out.splice(BEFORE, 0, ...SENTINELS.flatMap((seed, i): Setting[] => { const s = bases[i % bases.length]; return s === undefined ? [] : [{ ...s, seed }]; }));
+  out.push(...made.slice(MOST_ALONE / 2));
+  if (base !== undefined) {
+    // Last, for they may take long: several elements for every thread of a block.
+    out.push(...bounds.slice(0, MOST_WRAPPING).map((name): Setting => ({ ...base, grid: [1, 1, 1], values: { [name]: 4 * base.block[0] + 37 } })));
+    for (const limit of search.wraps.slice(0, MOST_WRAPPING)) {
+      const one: Setting = { ...base, size: search.sizes ? limit + 70 : base.size, grid: [1, 1, 1] };
+      out.push(...search.sizes ? [one] : [], ...bounds.slice(0, 1).map((name): Setting => ({ ...one, size: Math.min(base.size, 33), values: { [name]: limit + 70 } })));
+    }
+  }
   return out;
 }
 
 const rootOf = (name: string): string => /^[^.]*/.exec(name)?.[0] ?? name;
+
+/** All flags set, or none. */
+function flags(names: readonly string[], value: number): Values {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
 
 /** Values for other scalars, each at one of its own turning points: the `turn`-th of all combinations. */
 function besides(point: Values, all: readonly Values[], turn: number): Values {
