@@ -210,37 +210,15 @@ export class Project extends Session {
   }
 
   /**
-   * Runs every kernel that an edit may touch, before and after, on the simulator: see `Verification`. `pause` is awaited
+   * Runs every kernel that an edit may touch, wherever it stands, before and after, on the simulator: see `Verification`. `pause` is awaited
    * after every file, so that a caller can do something in between.
    */
   async verify(edited: readonly SiteResult[], request: SimulationRequest, pause: () => Promise<void> = () => Promise.resolve()): Promise<readonly Verification[]> {
     this.settle();
-    const { verifyKernels } = await import('./simulation.js');
-    const touched = new Set(edited.filter((site) => site.status === 'applied').map((site) => functionKey(site.realPath, site.function)));
-    const changed = new Set(this.workspace.changedFiles().map(({ original }) => original.source.realPath));
+    const { verifyEdited } = await import('./verify-edited.js');
     const verifications: Verification[] = [];
-    const inputs = new Set(this.workspace.inputs.map((file) => file.realPath));
-    const tried = new Set<string>();
-    for (const file of this.workspace.inputs) {
-      const before = this.workspace.originalProgram([file]);
-      if (![...changed].some((path) => before.units.has(path))) continue;
-      const graph = callGraph(before, directCallees);
-      const functions = [...before.units.values()].flatMap((unit) => unit.functions.filter((fn) => touched.has(functionKey(unit.source.realPath, fn.name))));
-      // Kernels of headers run with the first file that includes them, unless their own turn comes.
-      const own = new Set([...before.units.values()].flatMap(({ source: { realPath }, kernels }) => (realPath === file.realPath || !inputs.has(realPath) ? kernels.filter((kernel) => !tried.has(functionKey(realPath, kernel.name))) : [])));
-      const names = new Map<string, Set<string>>();
-      for (const fn of functions) {
-        for (const kernel of graph.kernelsOf(fn)) {
-          if (own.has(kernel)) names.set(kernel.name, (names.get(kernel.name) ?? new Set()).add(functionKey(fn.file, fn.name)));
-        }
-      }
-      if (names.size === 0) continue;
-      for (const kernel of own) if (names.has(kernel.name)) tried.add(functionKey(kernel.file, kernel.name));
-      const after = this.workspace.program([file]);
-      const planned = edited.filter((site) => site.status === 'applied' && before.units.has(site.realPath)).sort((a, b) => a.sequence - b.sequence);
-      const plans = composePlans(planned.flatMap((site) => site.launches ?? []));
-      const apart = planned.some((site) => site.obligations.some((o) => o.status === 'assumed' && o.grant === 'noalias'));
-      verifications.push(...verifyKernels(before, after, [...names].map(([name, reached]) => ({ name, path: file.path, plan: plans.get(name), apart, functions: reached })), request, this.analysisOptions));
+    for (const found of verifyEdited(this.workspace, edited, request, this.analysisOptions)) {
+      verifications.push(...found);
       await pause();
     }
     return verifications;

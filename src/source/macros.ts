@@ -71,7 +71,8 @@ function merge(known: MacroDefinition, found: MacroDefinition): MacroDefinition 
   return chosen.ambiguous === ambiguous && (chosen.replaceable ?? false) === replaceable ? chosen : { ...chosen, ambiguous, ...(replaceable ? { replaceable } : {}) };
 }
 
-function sameDefinition(a: MacroDefinition, b: MacroDefinition): boolean {
+/** Two definitions that C++ takes for the same. */
+export function sameDefinition(a: MacroDefinition, b: MacroDefinition): boolean {
   const spaces = /\s+/g;
   return (
     a.variadic === b.variadic &&

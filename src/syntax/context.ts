@@ -3,6 +3,7 @@
  */
 import type { MacroDefinition, Overlay, OverlayNote, Problem, SourceFile, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
+import type { UnitDoubts } from './doubts.js';
 import type { FunctionNode } from './function-node.js';
 import { Scope, type FileNames, type Names } from './scope.js';
 import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
@@ -24,6 +25,8 @@ export interface UnitState {
   readonly overlay: Overlay;
   readonly macros: ReadonlyMap<string, MacroDefinition>;
   readonly names: FileNames;
+  /** What differs between the units that include the file; null if nothing does. */
+  readonly doubts: UnitDoubts | null;
   readonly lookup: Names;
   readonly functions: FunctionDecl[];
   readonly kernels: FunctionDecl[];

@@ -329,7 +329,7 @@ export function lowerUsing(ctx: Lowering, node: Cst): readonly string[] | 'any' 
   if (target === undefined) return 'any';
   if (node.children.some((child) => child.type === 'namespace')) {
     const path = pathOf(ctx, ctx.slice(target));
-    if (path !== null && !ctx.scope.usings.includes(path)) ctx.scope.use(path);
+    if (path !== null && !ctx.scope.usings.includes(path)) ctx.scope.use(path, ctx.span(node).start);
     return 'any';
   }
   if (target.type !== 'qualified_identifier') return 'any';

@@ -11,6 +11,7 @@ import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { includeIn, unreadBody } from './lower-include.js';
+import { doubtBody, tellDoubts } from './lower-doubt.js';
 import { lowerCompound } from './lower-statement.js';
 import { keepScope } from './look-up.js';
 import { Scope, memberScope } from './scope.js';
@@ -140,8 +141,10 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
   }
   const list = childOfType(node, 'field_initializer_list');
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
+  if (doubtBody(ctx, body, decl)) return;
   decl.body = lowerCompound(ctx, body);
   if (!broken && includeIn(ctx, body.start, body.end)) unreadBody(ctx, body, decl);
+  tellDoubts(ctx, decl);
   if (state.misread) decl.understood = false;
   if (endsInReturns(ctx.unit.source)) {
     decl.understood = false;

@@ -9,6 +9,7 @@ import type { Lowering, Snippet } from './context.js';
 import { lostAssignment, takeAssignments } from './lower-comma.js';
 import { lowerExpression } from './lower-expression.js';
 import { lowerStatements } from './lower-statement.js';
+import { doubtfulMacro, doubtOf } from './lower-doubt.js';
 import { isSeveral } from './macro-arms.js';
 import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
 
@@ -21,7 +22,10 @@ const MAX_TEXT = 20_000;
 export function macroNamed(ctx: Lowering, node: Cst, called: boolean): MacroDefinition | null {
   const name = ctx.slice(node);
   const macro = ctx.unit.macros.get(name);
-  if (macro === undefined || (macro.parameters !== null) !== called) return null;
+  if (macro === undefined) return null;
+  const doubted = ctx.unit.doubts !== null && ctx.unit.doubts.macro(name) !== null;
+  if (doubted) return macro;
+  if ((macro.parameters !== null) !== called) return null;
   if (!isDefinedAt(ctx.unit.source, macro, ctx.span(node).start)) return null;
   if (ctx.expanding.includes(name) || ctx.expanding.length >= MAX_EXPANSIONS) return null;
   return macro;
@@ -95,6 +99,8 @@ function expand(ctx: Lowering, macro: MacroDefinition, args: readonly string[] |
 
 /** The invocation as an expression; null if the expansion is none. */
 export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition, args: readonly string[] | null): MacroExpr | null {
+  const doubt = doubtOf(ctx, macro.name, args);
+  if (doubt !== null) return doubtfulMacro(ctx, node, macro, doubt);
   const text = expand(ctx, macro, args);
   if (text === null) return null;
   const snippet = ctx.unit.snippets.expression(text);

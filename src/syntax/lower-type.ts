@@ -116,6 +116,7 @@ export function typeByName(ctx: Lowering, name: string): Type {
   const found = ctx.unit.lookup.lookupType(ctx.scope, name);
   if (found !== null) return typeOfDecl(found);
   const macro = ctx.unit.macros.get(name);
+  if (ctx.unit.doubts !== null && ctx.unit.doubts.macro(name) !== null) return unknownType(name);
   if (macro !== undefined && macro.parameters === null && !ctx.expanding.includes(name) && ctx.expanding.length < 32) {
     const parsed = ctx.unit.snippets.type(macro.body);
     if (parsed !== null) {

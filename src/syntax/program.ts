@@ -8,8 +8,11 @@ import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/ty
 import { lowerBodies } from './bodies.js';
 import { Lowering, type UnitState } from './context.js';
 import { parseSparse, type Cst, type CstTree } from './cst.js';
+import { UnitDoubts, type FileDoubts } from './doubts.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
+import { doubtsOf } from './includer-views.js';
 import { ProgramIndex } from './link.js';
+import { withDoubts } from './lower-doubt.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
 import { openTextOf } from './open-text.js';
 import { cppParser } from './parser.js';
@@ -56,11 +59,17 @@ interface Work {
 
 /**
  * Lowers files and everything they include with quotes (or through `includeDirs`). Each file is lowered once, in the context of
- * the first file that includes it. `initParser` must have settled. Files that cannot be read are listed, never thrown.
+ * the first file that includes it; what another includer sees otherwise counts as unknown there (includer-views.ts). `initParser` must
+ * have settled. Files that cannot be read are listed, never thrown.
  */
 export function loadProgram(paths: readonly string[], options: LoadOptions = {}): LoadedProgram {
-  return new Loader(options).load(paths);
+  const first = new Loader(options, NO_DOUBTS);
+  const program = first.load(paths);
+  const doubts = first.doubts();
+  return doubts.size === 0 ? program : new Loader(options, doubts, first).load(paths);
 }
+
+const NO_DOUBTS: ReadonlyMap<string, FileDoubts> = new Map();
 
 class Loader {
   readonly #reader: IncludeReader;
@@ -74,7 +83,8 @@ class Loader {
   readonly #roots = new Set<string>();
   #cluster: Work[] = [];
 
-  constructor(private readonly options: LoadOptions) {
+  /** `doubts` of files by real path, as a load without them found; `earlier` is that load, whose files were read already. */
+  constructor(private readonly options: LoadOptions, private readonly fileDoubts: ReadonlyMap<string, FileDoubts>, earlier: Loader | null = null) {
     const realPath = options.realPath ?? ((path: string) => nodeReader.realPath(path));
     const realPaths = new Map<string, string | null>();
     this.#reader = {
@@ -86,7 +96,28 @@ class Loader {
       },
       readFile: options.readFile ?? ((path) => nodeReader.readFile(path)),
     };
-    this.#store = new SourceStore(this.#reader);
+    this.#store = earlier === null ? new SourceStore(this.#reader) : earlier.#store;
+  }
+
+  /** What files mean otherwise for some of those who include them. */
+  doubts(): ReadonlyMap<string, FileDoubts> {
+    const included = new Map<SourceFile, ReadonlyMap<number, SourceFile>>();
+    const works = [...this.#works.values()];
+    return doubtsOf({
+      // A file that is compiled by itself, too, is a unit of its own.
+      roots: works.filter(({ includer, source }) => includer === null || this.#command(source) !== null).map(({ source }) => source),
+      includesOf: (source) => {
+        let known = included.get(source);
+        if (known === undefined) {
+          known = new Map(this.#includesOf(source).found.flatMap(({ directive, path }): [number, SourceFile][] => { const file = this.#included(path); return file === null ? [] : [[directive, file]]; }));
+          included.set(source, known);
+        }
+        return known;
+      },
+      defines: (source) => this.#defines(source),
+      source: (realPath) => this.#works.get(realPath)?.source ?? null,
+      names: (realPath) => this.#works.get(realPath)?.names ?? null,
+    });
   }
 
   load(paths: readonly string[]): LoadedProgram {
@@ -176,14 +207,16 @@ class Loader {
 
   /** Parses a file, declares its names (its includes on the way, where they stand) and queues its bodies. */
   #begin(source: SourceFile, includer: Work | null): Work {
-    const names = new FileNames();
+    const doubts = this.fileDoubts.get(source.realPath) ?? null;
+    const names = new FileNames(doubts?.declared);
     const resolved = this.#includesOf(source);
     const work: Work = {
       source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, tree: null, selection: null,
     };
     this.#works.set(source.realPath, work);
     this.#cluster.push(work);
-    const macros = this.#macrosFor(source, includer);
+    const plain = this.#macrosFor(source, includer);
+    const macros = doubts === null ? plain : withDoubts(plain, doubts);
     const includeAt = new Map<number, () => void>();
     for (const file of resolved.found) {
       const at = source.directives[file.directive]?.start;
@@ -204,7 +237,7 @@ class Loader {
         tree = parseSparse(cppParser(), selection.text, selection.wanted);
       }
     }
-    const state = this.#state(work, overlay, macros, includeAt);
+    const state = this.#state(work, overlay, macros, includeAt, doubts === null ? null : new UnitDoubts(source, doubts));
     work.state = state;
     work.tree = tree;
     work.selection = selection;
@@ -251,10 +284,10 @@ class Loader {
   }
 
   #state(
-    work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>,
+    work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>, doubts: UnitDoubts | null,
   ): UnitState {
     return {
-      file: work.source.realPath, source: work.source, overlay, macros, names: work.names, lookup: new Names(work.visible), functions: [], kernels: [], variables: [],
+      file: work.source.realPath, source: work.source, overlay, macros, names: work.names, doubts, lookup: new Names(work.visible, doubts, this.fileDoubts.size > 0), functions: [], kernels: [], variables: [],
       launches: [], hiddenKernels: [], problems: [], bodies: [], openCalls: [], escapes: [], includeAt, snippets: this.#snippets,
       link: null,
     };
@@ -311,6 +344,7 @@ class Loader {
     return {
       source: state.source, overlay: state.overlay, macros: state.macros, functions: state.functions, kernels: state.kernels, variables: state.variables,
       launches: state.launches, hiddenKernels: state.hiddenKernels, problems: state.problems, includes: work.includes, missingIncludes: work.missing,
+      ...(state.doubts === null ? {} : { doubts: state.doubts }),
     };
   }
 }

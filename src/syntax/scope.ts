@@ -4,6 +4,7 @@
  * Declarations at namespace scope are entered before any body is lowered, so a body sees the whole file (a name that is used
  * before its declaration and means something else in an enclosing scope would be resolved wrongly; nobody writes that).
  */
+import type { FileDoubts, UnitDoubts } from './doubts.js';
 import type {
   Decl, EnumDecl, EnumeratorDecl, FunctionDecl, ParameterDecl, RecordDecl, TemplateParameterDecl, Type, TypedefDecl, VariableDecl,
 } from './tree.js';
@@ -31,6 +32,7 @@ export class Scope {
   #usings: string[] | null = null;
   #aliases: Map<string, string> | null = null;
   #dark = false;
+  #usingAt: number[] | null = null;
 
   constructor(
     readonly kind: ScopeKind,
@@ -57,8 +59,15 @@ export class Scope {
     return this.#usings ?? NO_USINGS;
   }
 
-  use(path: string): void {
+  /** `at`: the offset of the directive. */
+  use(path: string, at: number): void {
     (this.#usings ??= []).push(path);
+    (this.#usingAt ??= []).push(at);
+  }
+
+  /** Where the using-directive of this index stands. */
+  usingAt(index: number): number {
+    return this.#usingAt?.[index] ?? 0;
   }
 
   /** `namespace name = path;` in a block: those of namespaces are kept with their file. */
@@ -150,7 +159,8 @@ export class FileNames {
   readonly aliases = new Map<string, string>();
   readonly global: Scope;
 
-  constructor() {
+  /** `doubts`: names that it declares for some of its includers only. */
+  constructor(readonly doubts: FileDoubts['declared'] | null = null) {
     this.global = new Scope('namespace', null, '', null);
     this.spaces.set('', this.global);
   }
@@ -204,7 +214,7 @@ function recordOf(type: Type): RecordDecl | null {
 /** The files a file can see, itself first, and look-ups over them. */
 export class Names {
   /** `visible` may grow while files are loaded; it is read at every look-up. */
-  constructor(readonly visible: readonly FileNames[]) {}
+  constructor(readonly visible: readonly FileNames[], private readonly doubts: UnitDoubts | null = null, private readonly doubting = false) {}
 
   /** A name as written in `scope`, innermost declaration first. */
   lookup(scope: Scope, name: string): Found | null {
@@ -212,6 +222,7 @@ export class Names {
       const found = this.atLevel(level, name, 0);
       if (found !== null) return found;
       if (level.isDark) return null;
+      if (this.inDoubt(level, name)) return null;
     }
     return null;
   }
@@ -222,8 +233,31 @@ export class Names {
       const found = this.typeAtLevel(level, name, 0);
       if (found !== null) return found;
       if (level.isDark) return null;
+      if (this.inDoubt(level, name)) return null;
     }
     return null;
+  }
+
+  /** The name is another one for other includers of the file: it is not found here, nor further out. */
+  private inDoubt(level: Scope, name: string): boolean {
+    if (level.kind === 'namespace') return this.doubted(level.path, name, 0);
+    return level.usings.some((used) => this.doubted(used, name, 1));
+  }
+
+  private doubted(path: string, name: string, depth: number): boolean {
+    if (!this.doubting) return false;
+    const own = this.doubts?.file.names.get(name);
+    let found = own !== undefined && (own.paths.has(path) || own.paths.has('*'));
+    let any = own !== undefined;
+    for (const file of this.visible) {
+      const declared = file.doubts?.get(name);
+      if (declared === undefined) continue;
+      any = true;
+      found ||= declared.paths.has(path);
+    }
+    if (!found && any && depth <= 8) found = this.visible.some((file) => file.spaces.get(path)?.usings.some((used) => this.doubted(used, name, depth + 1)) === true);
+    if (found) this.doubts?.meet(name);
+    return found;
   }
 
   /**
@@ -254,6 +288,7 @@ export class Names {
 
   /** A member of the namespace with this path. */
   inNamespace(path: string, name: string, depth = 0): Found | null {
+    if (this.doubted(path, name, depth)) return null;
     let functions: FunctionDecl[] | null = null;
     let rest: Found | null = null;
     for (const file of this.visible) {
@@ -290,7 +325,7 @@ export class Names {
     const full = path === '' ? name : `${path}::${name}`;
     for (const file of this.visible) {
       const alias = file.aliases.get(full);
-      if (alias !== undefined) return alias;
+      if (alias !== undefined) return this.doubted(path, name, 0) ? null : alias;
       if (file.spaces.has(full)) return full;
     }
     return null;
@@ -327,6 +362,7 @@ export class Names {
   }
 
   private typeInNamespace(path: string, name: string, depth: number): TypeDecl | null {
+    if (this.doubted(path, name, depth)) return null;
     let best: TypeDecl | null = null;
     for (const file of this.visible) {
       const found = file.spaces.get(path)?.types.get(name);

@@ -6,6 +6,7 @@
  * Spans are offsets in the original text of the unit's file. Nodes that come out of a macro expansion all have the span of the
  * invocation and stand below a `macro` node: their text must not be edited.
  */
+import type { UnitDoubts } from './doubts.js';
 import type { Directive, MacroDefinition, Overlay, Problem, SourceFile, Span } from '../source/types.js';
 
 // ---------------------------------------------------------------------------------------------------------------- types
@@ -502,6 +503,8 @@ export interface Unit {
   readonly includes: readonly string[];
   /** Quoted includes that were not found. */
   readonly missingIncludes: readonly string[];
+  /** What differs between the units that include the file; absent if nothing does. An edit of what rests on it is an edit of several texts. */
+  readonly doubts?: UnitDoubts;
 }
 
 /** All units that were loaded together. */

@@ -1,0 +1,74 @@
+/**
+ * What a file does not mean alike wherever it is included: macros and names that stand in front of the `#include` and are others in
+ * another unit. A file is lowered once, so nothing may rest on what the first unit says: such names are found nowhere, such macros
+ * stand for something unknown, and functions that name them are edited by nobody.
+ */
+import { tokensOf } from '../source/source-file.js';
+import { TokenKind } from '../source/tokens.js';
+import type { MacroDefinition, SourceFile, Span } from '../source/types.js';
+
+/** One macro or name, and two includes for which it differs. */
+export interface Doubt {
+  readonly name: string;
+  readonly sort: 'macro' | 'declaration';
+  /** What differs, in one sentence. */
+  readonly text: string;
+}
+
+export interface MacroDoubt extends Doubt {
+  readonly sort: 'macro';
+  /** What it is in the several units. */
+  readonly readings: readonly MacroDefinition[];
+  /** Some unit does not define it. */
+  readonly open: boolean;
+}
+
+export interface NameDoubt extends Doubt {
+  readonly sort: 'declaration';
+  /** Paths of the namespaces whose member of this name is in doubt; `*` for any. */
+  readonly paths: ReadonlySet<string>;
+}
+
+export interface FileDoubts {
+  readonly macros: ReadonlyMap<string, MacroDoubt>;
+  /** Names as this file means them. */
+  readonly names: ReadonlyMap<string, NameDoubt>;
+  /** Names that this file declares under a condition that differs: in doubt for whoever sees them. */
+  readonly declared: ReadonlyMap<string, NameDoubt>;
+}
+
+/** The doubts of one file while it is lowered, and which names were really asked for. */
+export class UnitDoubts {
+  readonly #met = new Set<string>();
+
+  constructor(private readonly source: SourceFile, readonly file: FileDoubts) {}
+
+  /** A name was looked up and is in doubt. */
+  meet(name: string): void {
+    this.#met.add(name);
+  }
+
+  macro(name: string): MacroDoubt | null {
+    return this.file.macros.get(name) ?? null;
+  }
+
+  /** The doubts that a part of the file rests on, in the order of the text; `inDirective` for those that decide which text a unit sees. */
+  within({ start, end }: Span): readonly { readonly doubt: Doubt; readonly at: number; readonly inDirective: boolean }[] {
+    const found = new Map<string, { readonly doubt: Doubt; readonly at: number; readonly inDirective: boolean }>();
+    const note = (word: string, at: number, inDirective: boolean): void => {
+      const doubt = this.file.macros.get(word) ?? (inDirective || !this.#met.has(word) ? undefined : this.file.names.get(word) ?? this.file.declared.get(word));
+      if (doubt !== undefined && (inDirective || !found.has(word))) found.set(word, { doubt, at, inDirective });
+    };
+    const tokens = tokensOf(this.source);
+    for (let i = tokens.at(start); i < tokens.count && tokens.start(i) < end; i++) {
+      if (tokens.kind(i) === TokenKind.identifier) note(tokens.spelling(i), tokens.start(i), false);
+    }
+    for (const directive of this.source.directives) {
+      if (directive.start < start || directive.end > end || !ARMS.has(directive.kind)) continue;
+      for (const word of directive.argument.match(/[A-Za-z_$][\w$]*/g) ?? []) note(word, directive.start, true);
+    }
+    return [...found.values()];
+  }
+}
+
+const ARMS = new Set(['if', 'ifdef', 'ifndef', 'elif']);

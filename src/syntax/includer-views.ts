@@ -1,0 +1,291 @@
+/**
+ * Whether a file that several units include (or one unit more than once) means the same in all of them. Each file is lowered once, as
+ * the first unit sees it; what stands in front of its `#include` (macros, types, constants, functions, using-directives, options of
+ * the command line) may be something else in another one. Names are compared, not text: a file that brings all that it uses, or that
+ * gets it from the same headers everywhere, is in no doubt.
+ */
+import { sameDefinition } from '../source/macros.js';
+import type { MacroDefinition, SourceFile } from '../source/types.js';
+import { declaredIn, specialisedIn, textOf, type DeclaredName } from './declared-names.js';
+import type { FileDoubts, MacroDoubt, NameDoubt } from './doubts.js';
+import type { FileNames } from './scope.js';
+import { walkUnit, wordsIn, wordsOf, type UnitFiles, type Visit } from './unit-walk.js';
+
+export interface ViewFiles extends UnitFiles {
+  /** The first files of all units. */
+  readonly roots: readonly SourceFile[];
+  source(realPath: string): SourceFile | null;
+  names(realPath: string): FileNames | null;
+}
+
+/** The doubts of every file that has any, by real path. */
+export function doubtsOf(files: ViewFiles): ReadonlyMap<string, FileDoubts> {
+  const { shared, roots } = sharedFiles(files);
+  const visits = new Map<string, Visit[]>();
+  for (const root of roots) walkUnit(root, files, shared, visits);
+  const found = new Map<string, FileDoubts>();
+  for (const [file, list] of visits) {
+    const source = list.length < 2 ? null : files.source(file);
+    if (source === null) continue;
+    const doubts = new Comparison(source, list, files).doubts();
+    if (doubts !== null) found.set(file, doubts);
+  }
+  return found;
+}
+
+/** Files that more than one include leads to, and the roots that reach them. */
+function sharedFiles(files: ViewFiles): { readonly shared: ReadonlySet<string>; readonly roots: readonly SourceFile[] } {
+  const ways = new Map<string, number>();
+  const reached = new Map<SourceFile, ReadonlySet<string>>();
+  for (const root of files.roots) {
+    const seen = new Set<SourceFile>([root]);
+    for (const source of seen) {
+      for (const included of files.includesOf(source).values()) {
+        ways.set(included.realPath, (ways.get(included.realPath) ?? 0) + 1);
+        seen.add(included);
+      }
+    }
+    ways.set(root.realPath, (ways.get(root.realPath) ?? 0) + 1);
+    reached.set(root, new Set([...seen].map(({ realPath }) => realPath)));
+  }
+  const shared = new Set([...ways].filter(([, count]) => count > 1).map(([file]) => file));
+  return { shared, roots: shared.size === 0 ? [] : files.roots.filter((root) => [...reached.get(root) ?? []].some((file) => shared.has(file))) };
+}
+
+/** What one of two visits sees of a name and the other does not. */
+interface Sides { readonly first: DeclaredName[]; readonly other: DeclaredName[] }
+
+class Comparison {
+  readonly #macros = new Map<string, { readonly text: string; readonly readings: MacroDefinition[]; open: boolean }>();
+  readonly #names = new Map<string, { readonly text: string; readonly paths: Set<string> }>();
+
+  constructor(private readonly source: SourceFile, private readonly visits: readonly Visit[], private readonly files: ViewFiles) {}
+
+  doubts(): FileDoubts | null {
+    const [first, ...others] = this.visits;
+    if (first === undefined) return null;
+    for (const other of others) {
+      this.#compareMacros(first, other);
+      this.#compareNames(first, other);
+    }
+    if (this.#macros.size === 0 && this.#names.size === 0) return null;
+    this.#macrosAround();
+    for (const [name, doubt] of this.#macros) for (const visit of this.visits) addReading(doubt, visit.macros.get(name));
+    const macros = new Map([...this.#macros].map(([name, { text, readings, open }]): [string, MacroDoubt] => [name, { name, sort: 'macro', text, readings, open }]));
+    const names = new Map([...this.#names].map(([name, { text, paths }]): [string, NameDoubt] => [name, { name, sort: 'declaration', text, paths }]));
+    return { macros, names, declared: this.#declared(macros) };
+  }
+
+  #compareMacros(first: Visit, other: Visit): void {
+    const { own } = wordsIn(this.source);
+    for (const name of new Set([...first.macros.keys(), ...other.macros.keys()])) {
+      const a = first.macros.get(name);
+      const b = other.macros.get(name);
+      const before = own.has(name) || same(a?.before ?? null, b?.before ?? null);
+      if (before && same(a?.after ?? null, b?.after ?? null)) continue;
+      this.#macro(name, `${name} is ${told(before ? a?.after : a?.before)} where ${place(first)} includes this file, and ${told(before ? b?.after : b?.before)} where ${place(other)} does`);
+    }
+  }
+
+  #macro(name: string, text: string): void {
+    if (!this.#macros.has(name)) this.#macros.set(name, { text, readings: [], open: false });
+  }
+
+  /** Macros that are made of those in doubt are in doubt. */
+  #macrosAround(): void {
+    for (let more = true; more;) {
+      more = false;
+      for (const visit of this.visits) {
+        for (const [name, { before, after }] of visit.macros) {
+          if (this.#macros.has(name)) continue;
+          const inside = [before, after].flatMap((definition) => (definition === null ? [] : wordsOf(definition))).find((word) => this.#macros.has(word) || this.#names.has(word));
+          const text = inside === undefined ? undefined : (this.#macros.get(inside) ?? this.#names.get(inside))?.text;
+          if (text === undefined || inside === undefined) continue;
+          this.#macro(name, `${name} is made of ${inside}, and ${text}`);
+          more = true;
+        }
+      }
+    }
+  }
+
+  #compareNames(first: Visit, other: Visit): void {
+    const sides = this.#sides(first, other);
+    if (sides.size === 0) return;
+    const { free } = wordsIn(this.source);
+    const wanted = new Set<string>();
+    const pending: string[] = [];
+    const want = (name: string): void => {
+      if (!sides.has(name) || wanted.has(name)) return;
+      wanted.add(name);
+      pending.push(name);
+    };
+    for (const name of sides.keys()) if (free.has(name) || first.behind.has(name) || other.behind.has(name) || name.startsWith('operator')) want(name);
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      const both = sides.get(name);
+      if (both === undefined) continue;
+      const one = both.first.filter((decl) => !this.#redeclares(decl, first, other));
+      const two = both.other.filter((decl) => !this.#redeclares(decl, first, other));
+      if (one.length === 0 && two.length === 0) continue;
+      const inside = this.#inside(one, two);
+      if (inside === null || [...inside].some((word) => !sameEver(first, other, word))) {
+        const known = this.#names.get(name);
+        const paths = known?.paths ?? new Set<string>();
+        for (const decl of [...one, ...two]) paths.add(decl.path);
+        if (known === undefined) this.#names.set(name, { text: this.#told(name, one[0], first, two[0], other), paths });
+      } else {
+        // The same text in two files: alike if all that it names is.
+        for (const word of inside) want(word);
+      }
+    }
+    // A name of which the text is alike, made of one in doubt, is in doubt as well.
+    for (let more = true; more;) {
+      more = false;
+      for (const name of wanted) {
+        const both = sides.get(name);
+        if (both === undefined || this.#names.has(name)) continue;
+        const inside = [...this.#inside(both.first, both.other) ?? []].find((word) => this.#names.has(word));
+        const text = inside === undefined ? undefined : this.#names.get(inside)?.text;
+        if (text === undefined || inside === undefined) continue;
+        this.#names.set(name, { text: `${name} is made of ${inside}, and ${text}`, paths: new Set([...both.first, ...both.other].map(({ path }) => path)) });
+        more = true;
+      }
+    }
+  }
+
+  /** Words of declarations that read alike on both sides; null if they do not. */
+  #inside(one: readonly DeclaredName[], two: readonly DeclaredName[]): ReadonlySet<string> | null {
+    if (one.length !== two.length) return null;
+    const texts = (list: readonly DeclaredName[]): string[] => list.map((decl) => `${decl.path}\0${this.#text(decl)}`).sort();
+    const a = texts(one);
+    const b = texts(two);
+    if (a.some((text, i) => text !== b[i])) return null;
+    return new Set(a.flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []));
+  }
+
+  #text(decl: DeclaredName): string {
+    const source = this.files.source(decl.file);
+    return source === null ? '' : textOf(source, decl);
+  }
+
+  /** Names that stand in front of one of the two visits only, with the using-directives that differ taken for what they bring. */
+  #sides(first: Visit, other: Visit): ReadonlyMap<string, Sides> {
+    const sides = new Map<string, Sides>();
+    const add = (decl: DeclaredName, toFirst: boolean): void => {
+      let known = sides.get(decl.name);
+      if (known === undefined) sides.set(decl.name, known = { first: [], other: [] });
+      (toFirst ? known.first : known.other).push(decl);
+    };
+    const limits = [seenBy(first), seenBy(other)] as const;
+    for (const file of new Set([...limits[0].keys(), ...limits[1].keys()])) {
+      if (file === this.source.realPath) continue;
+      const a = limits[0].get(file) ?? 0;
+      const b = limits[1].get(file) ?? 0;
+      const names = a === b ? null : this.files.names(file);
+      const source = names === null ? null : this.files.source(file);
+      if (names === null || source === null) continue;
+      const between = ({ at }: { readonly at: number }): boolean => at >= Math.min(a, b) && at < Math.max(a, b);
+      for (const decl of declaredIn(file, names)) if (between(decl)) add(decl, a > b);
+      for (const decl of specialisedIn(source)) if (between(decl)) add(decl, a > b);
+      for (const { path, brings, at } of usingsOf(names)) {
+        if (!between({ at })) continue;
+        for (const brought of new Set([...limits[0].keys(), ...limits[1].keys()])) {
+          const inside = this.files.names(brought);
+          if (inside === null) continue;
+          for (const decl of declaredIn(brought, inside)) if (decl.path === brings) add({ ...decl, path }, a > b);
+        }
+      }
+    }
+    return sides;
+  }
+
+  /** A declaration of what this file, or one that both visits see, declares itself: it adds nothing. */
+  #redeclares(decl: DeclaredName, first: Visit, other: Visit): boolean {
+    if (!decl.repeats && decl.function) return false;
+    const limits = [seenBy(first), seenBy(other)] as const;
+    const there = [this.source.realPath, ...[...limits[0].keys()].filter((file) => file !== decl.file && limits[0].get(file) === Infinity && limits[1].get(file) === Infinity)];
+    return there.some((file) => {
+      const names = this.files.names(file);
+      return names !== null && declaredIn(file, names).some((known) => known.name === decl.name && known.path === decl.path && known.function === decl.function && (!decl.function || known.signature === decl.signature));
+    });
+  }
+
+  #told(name: string, one: DeclaredName | undefined, first: Visit, two: DeclaredName | undefined, other: Visit): string {
+    const what = (decl: DeclaredName | undefined): string => {
+      const source = decl === undefined ? null : this.files.source(decl.file);
+      return decl === undefined || source === null ? 'not declared' : `that of ${source.path}:${source.line(decl.at)}`;
+    };
+    return `${name} is ${what(one)} where ${place(first)} includes this file, and ${what(two)} where ${place(other)} does`;
+  }
+
+  /** Names that the file declares under a condition on a macro in doubt. */
+  #declared(macros: ReadonlyMap<string, MacroDoubt>): ReadonlyMap<string, NameDoubt> {
+    const found = new Map<string, NameDoubt>();
+    const names = this.files.names(this.source.realPath);
+    if (macros.size === 0 || names === null) return found;
+    const all = declaredIn(this.source.realPath, names);
+    const open: { readonly start: number; doubt: MacroDoubt | null }[] = [];
+    for (const { kind, start, end, argument } of this.source.directives) {
+      if (kind === 'if' || kind === 'ifdef' || kind === 'ifndef') open.push({ start, doubt: null });
+      const top = open.at(-1);
+      if (top === undefined) continue;
+      if (kind === 'if' || kind === 'ifdef' || kind === 'ifndef' || kind === 'elif') {
+        for (const word of argument.match(/[A-Za-z_$][\w$]*/g) ?? []) top.doubt ??= macros.get(word) ?? null;
+      } else if (kind === 'endif') {
+        open.pop();
+        const { doubt } = top;
+        if (doubt === null) continue;
+        for (const { name, path, at } of all) {
+          if (at < top.start || at >= end) continue;
+          const known = found.get(name);
+          found.set(name, { name, sort: 'declaration', text: `${name} is declared under a condition, and ${doubt.text}`, paths: new Set([...known?.paths ?? [], path]) });
+        }
+      }
+    }
+    return found;
+  }
+}
+
+function addReading(doubt: { readonly readings: MacroDefinition[]; open: boolean }, reading: { readonly before: MacroDefinition | null; readonly after: MacroDefinition | null } | undefined): void {
+  const definition = reading?.after ?? reading?.before ?? null;
+  if (definition === null) doubt.open = true;
+  else if (!doubt.readings.some((known) => sameDefinition(known, definition))) doubt.readings.push(definition);
+}
+
+function same(a: MacroDefinition | null, b: MacroDefinition | null): boolean {
+  return a === b || (a !== null && b !== null && sameDefinition(a, b));
+}
+
+/** A word of a declaration in front of the include is no macro, or the same one in both units. */
+function sameEver(first: Visit, other: Visit, word: string): boolean {
+  const a = first.ever.get(word) ?? [];
+  const b = other.ever.get(word) ?? [];
+  return a === b || (a.length === b.length && a.every((definition, i) => same(definition, b[i] ?? null)));
+}
+
+/** How far each file is seen: to its end, or to the include that is followed. */
+function seenBy(visit: Visit): ReadonlyMap<string, number> {
+  const known = limits.get(visit);
+  if (known !== undefined) return known;
+  const made = new Map<string, number>();
+  for (const { file, offset } of visit.open) made.set(file, offset);
+  for (let i = 0; i < visit.done; i++) made.set(visit.closed[i] ?? '', Infinity);
+  limits.set(visit, made);
+  return made;
+}
+
+const limits = new WeakMap<Visit, ReadonlyMap<string, number>>();
+
+function usingsOf(names: FileNames): readonly { readonly path: string; readonly brings: string; readonly at: number }[] {
+  return [...names.spaces].flatMap(([path, space]) => space.usings.map((brings, i) => ({ path, brings, at: space.usingAt(i) })));
+}
+
+function told(definition: MacroDefinition | null | undefined): string {
+  if (definition === null || definition === undefined) return 'not defined';
+  const body = definition.body.replace(/\s+/g, ' ');
+  return body === '' ? 'defined as nothing' : `\`${body.length <= 40 ? body : `${body.slice(0, 39)}…`}\``;
+}
+
+function place({ root, line }: Visit): string {
+  return line === 0 ? `${root.path} itself` : `${root.path}:${line}`;
+}
+
