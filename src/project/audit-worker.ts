@@ -12,5 +12,6 @@ const answer: WorkerAnswer = {
   files,
   faults: session.faults.map(({ path, where, error }) => ({ path, where, error: error instanceof Error ? Object.assign(new Error(error.message), { stack: error.stack }) : String(error) })),
   kernelNames: session.kernelNames,
+  kernelsBeside: [...session.kernelsBeside],
 };
 parentPort?.postMessage(answer);

@@ -39,7 +39,7 @@ export interface Contents {
 }
 
 /** One program out of files and the headers they include. */
-export function loadGroup(files: readonly InputFile[], contents: Contents, options: GroupOptions): LoadedProgram {
+export function loadGroup(files: readonly InputFile[], contents: Contents, options: GroupOptions, alone: readonly string[] = []): LoadedProgram {
   const known = new Map(files.map((file) => [file.path, file.realPath]));
   return loadProgram(files.map((file) => file.path), {
     realPath: (path) => known.get(path) ?? (contents.bytes(path) === null ? nodeReader.realPath(path) : path),
@@ -48,6 +48,7 @@ export function loadGroup(files: readonly InputFile[], contents: Contents, optio
       return edited !== undefined ? encode(edited, edited.text) : contents.bytes(realPath) ?? nodeReader.readFile(realPath);
     },
     includeDirs: options.includeDirs,
+    alone,
     defines: Object.fromEntries(options.define),
     ...(options.compileCommands === null ? {} : { compileCommands: options.compileCommands }),
   });

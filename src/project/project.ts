@@ -15,7 +15,6 @@ import { encode } from '../source/decode.js';
 import type { SourceFile } from '../source/types.js';
 import type { FunctionDecl } from '../syntax/tree.js';
 import { grantsInForce, GRANTS, isGrant } from '../../transforms/lib/grants.js';
-import { composePlans } from '../../transforms/lib/launch-compose.js';
 import { holds } from '../../transforms/lib/framework.js';
 import type { Estimate, Obligation, OutcomeStatus, Transform } from '../../transforms/lib/types.js';
 import { transforms as builtIn } from '../../transforms/index.js';
@@ -25,7 +24,7 @@ import { UsageError } from './errors.js';
 import { findFiles } from './files.js';
 import { IgnoreFiles } from './ignores.js';
 import { applyRounds, listSites, type Candidate, type RoundsRequest, type RoundsResult, type SiteResult } from './rounds.js';
-import { callGraph, checkKernelNames, directCallees, nameMatcher } from './scope.js';
+import { checkKernelNames, nameMatcher } from './scope.js';
 import { Session, type OpenedInputs } from './session.js';
 import type { SimulationRequest, Verification } from './simulation.js';
 import { resolveSettings, type RawValue, type SettingName } from './settings.js';
@@ -33,7 +32,7 @@ import { didYouMean } from './suggest.js';
 import { parseTransformSpecs, resolveTransforms, type TransformRequest } from './transform-spec.js';
 import { loadModules } from './plugins.js';
 import { UnseenIncluders } from './unseen-includers.js';
-import { functionKey } from './withheld.js';
+import { UnseenViews } from './unseen-views.js';
 
 export interface ProjectOptions {
   /** Files, folders and globs. */
@@ -104,6 +103,7 @@ export class Project extends Session {
   readonly readOnlyFiles = new Set<string>();
   /** Files that see a function and are not among those of the run; null if the grant was given for them too. */
   private readonly unseen: RoundsRequest['unseen'];
+  private readonly judged: RoundsRequest['judged'];
   /** Edits taken by sites since the texts were last changed. */
   private plan = new EditPlan();
   private touched = new Set<FunctionDecl>();
@@ -114,7 +114,10 @@ export class Project extends Session {
     this.diffPaths = new DiffPaths(inputs.cwd, inputs.files.map((file) => file.realPath));
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
     const includers = new UnseenIncluders((realPath) => this.workspace.shownPath(realPath));
-    this.unseen = this.settings.allow.includes('all-launches-visible') ? null : (fn, program) => includers.of(fn, program);
+    const views = new UnseenViews(this.workspace, includers);
+    const allSeen = this.settings.allow.includes('all-launches-visible');
+    this.unseen = allSeen ? null : (fn, program) => includers.of(fn, program);
+    this.judged = allSeen ? null : (outcome, program) => views.judged(outcome, program);
     for (const name of [...this.settings.allow, ...this.settings.deny]) {
       if (!isGrant(name)) throw new UsageError(`unknown grant "${name}"${didYouMean(name, GRANTS.map((grant) => grant.name))}; there are ${GRANTS.map((grant) => grant.name).join(', ')}`);
     }
@@ -283,6 +286,7 @@ export class Project extends Session {
         return true;
       },
       unseen: this.unseen,
+      judged: this.judged,
       pathInDiff: (source) => this.pathInDiff(source),
     };
   }

@@ -62,6 +62,8 @@ export interface RoundsRequest {
   readonly readOnly: (realPath: string) => boolean;
   /** Files that see a function and are not known, by the paths to show; null if the user said that none matters. */
   readonly unseen: ((fn: FunctionDecl, program: Program) => readonly string[]) | null;
+  /** The outcome as files that include what it edits, and are not known, let it be; null if the user said that none matters. */
+  readonly judged: ((outcome: Outcome, program: Program) => Outcome) | null;
   readonly pathInDiff: (source: SourceFile) => string;
 }
 
@@ -109,7 +111,10 @@ export function* applyRounds(workspace: Workspace, group: readonly InputFile[], 
     const program = workspace.program(group);
     lineage.enter(program, treated);
     if (round === 1) {
-      const all = kernelsOf(program, group);
+      // Kernels of headers that may be edited are looked at as well.
+      const given = new Set(group.map((file) => file.realPath));
+      const headers = [...program.units.keys()].filter((file) => !given.has(file) && request.editable(file)).map((file) => ({ path: file, realPath: file }));
+      const all = kernelsOf(program, [...group, ...headers]);
       kernelNames = all.map(({ kernel }) => kernel.name);
       const asked = all.filter(({ kernel }) => request.kernel(kernel.name));
       kernels = asked.length;
@@ -298,7 +303,7 @@ function* candidatesOf(
         const outcome: Outcome = ignored.has(site.line)
           ? { transform: wanted.transform.name, site, status: 'skipped', obligations: [], estimate: null, change: null, reason: 'the source says // divmod: ignore' }
           : evaluateSeen(wanted.transform, site, context, program, request);
-        yield { unit, request: wanted, outcome, kernel };
+        yield { unit, request: wanted, outcome: request.judged?.(outcome, program) ?? outcome, kernel };
       }
     }
   } catch (error) {

@@ -54,6 +54,8 @@ export class Session {
   readonly faults: InternalFault[] = [];
   /** Names of all kernels that audits met, asked for or not. */
   readonly kernelNames: string[] = [];
+  /** Kernels of headers that audits met through an include and that were not given: how many, by real path. */
+  readonly kernelsBeside = new Map<string, number>();
 
   protected constructor(inputs: OpenedInputs) {
     this.settings = inputs.settings;
@@ -142,6 +144,7 @@ export class Session {
       if (program === null) continue;
       const analysis = createAnalysis(program, this.analysisOptions);
       this.kernelNames.push(...kernelsOf(program, group).map(({ kernel }) => kernel.name));
+      for (const unit of program.units.values()) this.noteBeside(unit, wanted);
       yield [];
       for (const file of group) {
         try {
@@ -156,6 +159,12 @@ export class Session {
       }
     }
     if (options.checkKernels !== false) checkKernelNames(this.settings.kernel, this.kernelNames);
+  }
+
+  private noteBeside({ source, kernels }: Unit, wanted: (name: string) => boolean): void {
+    if (this.workspace.inputs.some((file) => file.realPath === source.realPath)) return;
+    const count = kernels.filter((kernel) => kernel.body !== null && wanted(kernel.name)).length;
+    if (count > 0) this.kernelsBeside.set(source.realPath, count);
   }
 
   /** How a file is called in results. */

@@ -61,6 +61,14 @@ export class UnseenIncluders {
     return this.below(folder).filter(({ realPath, declares }) => realPath !== fn.file && declares.get(fn.name)?.includes(fn.parameters.length) === true).map(({ realPath }) => realPath);
   }
 
+  /** Files that include it, directly or through others, by real path. */
+  above(realPath: string): readonly string[] {
+    const found = new Set([realPath]);
+    for (const file of found) for (const path of this.includersOf(file)) found.add(path);
+    found.delete(realPath);
+    return [...found].sort();
+  }
+
   private includersOf(realPath: string): readonly string[] {
     const all = this.known.get(realPath) ?? this.search(realPath);
     this.known.set(realPath, all);

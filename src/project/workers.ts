@@ -23,6 +23,8 @@ export interface WorkerAnswer {
   /** Faults of divmod, errors as their stacks. */
   readonly faults: readonly InternalFault[];
   readonly kernelNames: readonly string[];
+  /** As `Session.kernelsBeside`. */
+  readonly kernelsBeside: readonly (readonly [string, number])[];
 }
 
 /** Splits the groups evenly by size and audits them. Rejects if a worker dies. */

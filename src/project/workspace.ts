@@ -121,9 +121,9 @@ export class Workspace {
     return [...program.units.values()].every(({ source }) => this.source(source.realPath)?.text === source.text);
   }
 
-  /** Parses files as they were read. */
-  originalProgram(group: readonly InputFile[]): Program {
-    return loadGroup(group, { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: new Map() }, this.options);
+  /** Parses files as they were read. `alone`: files that are compiled by themselves as well, whoever includes them. */
+  originalProgram(group: readonly InputFile[], alone: readonly string[] = []): Program {
+    return loadGroup(group, { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: new Map() }, this.options, alone);
   }
 
   /** Keeps what a file was before anybody edits it; headers come in through includes. */

@@ -39,13 +39,16 @@ export interface FileDoubts {
 
 /** The doubts of one file while it is lowered, and which names were really asked for. */
 export class UnitDoubts {
-  readonly #met = new Set<string>();
+  constructor(private readonly source: SourceFile, readonly file: FileDoubts, private readonly met = new Set<string>()) {}
 
-  constructor(private readonly source: SourceFile, readonly file: FileDoubts) {}
+  /** The same for another state of the file. */
+  of(source: SourceFile): UnitDoubts {
+    return source === this.source ? this : new UnitDoubts(source, this.file, this.met);
+  }
 
   /** A name was looked up and is in doubt. */
   meet(name: string): void {
-    this.#met.add(name);
+    this.met.add(name);
   }
 
   macro(name: string): MacroDoubt | null {
@@ -56,12 +59,15 @@ export class UnitDoubts {
   within({ start, end }: Span): readonly { readonly doubt: Doubt; readonly at: number; readonly inDirective: boolean }[] {
     const found = new Map<string, { readonly doubt: Doubt; readonly at: number; readonly inDirective: boolean }>();
     const note = (word: string, at: number, inDirective: boolean): void => {
-      const doubt = this.file.macros.get(word) ?? (inDirective || !this.#met.has(word) ? undefined : this.file.names.get(word) ?? this.file.declared.get(word));
+      const doubt = this.file.macros.get(word) ?? (inDirective || !this.met.has(word) ? undefined : this.file.names.get(word) ?? this.file.declared.get(word));
       if (doubt !== undefined && (inDirective || !found.has(word))) found.set(word, { doubt, at, inDirective });
     };
+    const operators = [...this.met].some((name) => name.startsWith('operator'));
     const tokens = tokensOf(this.source);
     for (let i = tokens.at(start); i < tokens.count && tokens.start(i) < end; i++) {
-      if (tokens.kind(i) === TokenKind.identifier) note(tokens.spelling(i), tokens.start(i), false);
+      const kind = tokens.kind(i);
+      if (kind === TokenKind.identifier) note(tokens.spelling(i), tokens.start(i), false);
+      else if (operators && kind === TokenKind.punctuation) note(`operator${tokens.spelling(i)}`, tokens.start(i), false);
     }
     for (const directive of this.source.directives) {
       if (directive.start < start || directive.end > end || !ARMS.has(directive.kind)) continue;

@@ -39,7 +39,7 @@ function constantOf(doubt: MacroDoubt, type: Type, { file }: MacroDefinition): V
   if (known !== undefined) return known;
   const span: Span = { start: 0, end: 0 };
   const made: VariableDecl = {
-    kind: 'variable', name: doubt.name, span, nameSpan: span, file, type: { ...type, const: true }, space: 'host', storage: 'extern', constexpr: false, dynamicShared: false,
+    kind: 'variable', name: doubt.name, span, nameSpan: span, file, type: { ...type, const: true }, space: 'host', storage: 'namespace', constexpr: true, dynamicShared: false,
     init: null, initStyle: 'none', opaqueInit: true,
   };
   constants.set(doubt, made);

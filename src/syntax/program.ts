@@ -15,6 +15,7 @@ import { ProgramIndex } from './link.js';
 import { withDoubts } from './lower-doubt.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
 import { openTextOf } from './open-text.js';
+import { mentionOfKernels } from './kernel-mentions.js';
 import { cppParser } from './parser.js';
 import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
@@ -30,6 +31,8 @@ export interface LoadOptions {
   readonly includeDirs?: readonly string[];
   readonly defines?: Readonly<Record<string, string>>;
   readonly compileCommands?: readonly CompileCommand[];
+  /** Real paths of files that are compiled by themselves, whoever includes them. */
+  readonly alone?: readonly string[];
 }
 
 /** A file that could not be read as text. */
@@ -105,7 +108,7 @@ class Loader {
     const works = [...this.#works.values()];
     return doubtsOf({
       // A file that is compiled by itself, too, is a unit of its own.
-      roots: works.filter(({ includer, source }) => includer === null || this.#command(source) !== null).map(({ source }) => source),
+      roots: works.filter(({ includer, source }) => includer === null || this.#command(source) !== null || this.options.alone?.includes(source.realPath) === true).map(({ source }) => source),
       includesOf: (source) => {
         let known = included.get(source);
         if (known === undefined) {
@@ -173,7 +176,9 @@ class Loader {
   }
 
   #command(source: SourceFile): CompileCommand | null {
-    return this.options.compileCommands === undefined ? null : compileCommandFor(this.options.compileCommands, resolve(source.path));
+    const { compileCommands } = this.options;
+    // A path that was given from another folder than the process's own is found by the file it leads to.
+    return compileCommands === undefined ? null : compileCommandFor(compileCommands, resolve(source.path)) ?? compileCommandFor(compileCommands, source.realPath);
   }
 
   #defines(source: SourceFile): Readonly<Record<string, string>> {
@@ -377,26 +382,6 @@ function lostKernels(state: UnitState): Problem[] {
     if (!global || state.functions.some((fn) => fn.span.start <= note.span.start && note.span.start < fn.span.end)) return [];
     return [{ line: state.source.line(note.span.start), message: 'a kernel begins here, and what follows was not understood (a brace or parenthesis may be missing)' }];
   });
-}
-
-const kernelNames = new WeakMap<FileNames, readonly string[]>();
-
-/** The kernels that a file declares at namespace scope; asked for when all its names are known. */
-function kernelsOf(file: FileNames): readonly string[] {
-  const known = kernelNames.get(file);
-  if (known !== undefined) return known;
-  const names = [...file.spaces.values()].flatMap((space) => [...space.functions].filter(([, decls]) => decls.some((decl) => decl.qualifiers.global)).map(([name]) => name));
-  kernelNames.set(file, names);
-  return names;
-}
-
-/** Whether a text names any kernel that these files declare. */
-function mentionOfKernels(visible: readonly FileNames[]): (text: string) => boolean {
-  const names = new Set(visible.flatMap(kernelsOf));
-  return (text) => {
-    for (const name of names) if (text.includes(name) && new RegExp(`\\b${name}\\b`).test(text)) return true;
-    return false;
-  };
 }
 
 function messageOf(error: unknown): string {

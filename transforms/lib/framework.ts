@@ -7,6 +7,7 @@ import type { Unit } from '../../src/syntax/tree.js';
 import { worthItsLines } from './code-growth.js';
 import { editDisjoint, parsed, typesDeclared } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
+import { sameForIncluders, sameWhereEdited } from './includers.js';
 import { noVolatileLoop } from './volatile-loops.js';
 import type { Change, Obligation, Outcome, Site, Transform, TransformContext } from './types.js';
 
@@ -29,14 +30,15 @@ export interface EvaluateOptions {
 
 /** What becomes of a site. `deferred` is never returned here: conflicts between changes show only when they are planned together. */
 export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context: TransformContext, { evenIfItLoses = false }: EvaluateOptions = {}): Outcome {
-  const stated = [parsed(context), noVolatileLoop(context, site), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
+  const stated = [sameForIncluders(context), parsed(context), noVolatileLoop(context, site), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
   const obligations = unique(stated.map((obligation) => underGrants(obligation, context.grants)));
   const outcome = { transform: transform.name, site, obligations };
   if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
 
   const change = transform.emit(site, context);
   const estimate = worthItsLines(transform.estimate(site, context), change, context);
-  const whole = [...obligations, checkedEdits(change, site), ...(transform.check?.(site, change, context) ?? [])];
+  const elsewhere = sameWhereEdited(change, context.facts.program, (unit) => unit.doubts ?? null);
+  const whole = [...obligations, checkedEdits(change, site), ...(transform.check?.(site, change, context) ?? []), ...(elsewhere === null ? [] : [elsewhere])];
   if (!whole.every(holds)) return { ...outcome, obligations: whole, status: 'refused', estimate, change: null, reason: null };
   if (!estimate.pays && !evenIfItLoses) return { ...outcome, obligations: whole, status: 'skipped', estimate, change, reason: estimate.reason };
   return { ...outcome, obligations: whole, status: 'applied', estimate, change, reason: null };

@@ -90,6 +90,7 @@ export const auditCommand = command({
         if (file.status === 'partial') console.note(`${file.path}${first === undefined || first.line === 0 ? '' : `:${first.line}`}: not everything was understood${first === undefined ? '' : `: ${first.message}`}\n`);
       }
     }
+    for (const [file, count] of project.kernelsBeside) console.note(`${project.shownPath(file)}: ${count === 1 ? 'a kernel stands' : `${count} kernels stand`} in this header and ${count === 1 ? 'was' : 'were'} not looked at: give it as well\n`);
     if (offends(files, settings.failOn, known)) console.holds(EXIT.findings);
     if (isSet(argv, 'timing')) console.note(timing.text);
   },
@@ -111,6 +112,7 @@ async function auditInParallel(session: Session, settings: Settings, jobs: numbe
   const answers = await auditOnThreads(session.groups, settings, process.cwd(), jobs);
   checkKernelNames(settings.kernel, answers.flatMap((answer) => answer.kernelNames));
   session.faults.push(...answers.flatMap((answer) => answer.faults));
+  for (const [file, count] of answers.flatMap((answer) => answer.kernelsBeside)) if (!session.files.some(({ realPath }) => realPath === file)) session.kernelsBeside.set(file, count);
   return answers.flatMap((answer) => answer.files);
 }
 
