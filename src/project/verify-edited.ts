@@ -1,7 +1,8 @@
 /**
  * Which kernels show whether edits kept what the program does: every one that an edited function stands in or is called from, wherever
  * it stands. Each is run in the program of one file of the run and what that includes, as the compiler sees it; where the kernel and the
- * function come together only by linking, in that of all files known together. An edited function that no kernel reaches is named.
+ *
+ function come together only by linking, in that of all files known together. What no kernel reaches is left to `untried` (withheld.ts).
  */
 import type { AnalysisOptions } from '../analysis/facts.js';
 import type { Program } from '../syntax/tree.js';
@@ -17,9 +18,9 @@ import type { Workspace } from './workspace.js';
 export function* verifyEdited(workspace: Workspace, edited: readonly SiteResult[], request: SimulationRequest, options: AnalysisOptions): Generator<readonly Verification[], void, undefined> {
   const sites = edited.filter((site) => site.status === 'applied').sort((a, b) => a.sequence - b.sequence);
   /** Edited functions that no kernel has shown yet. */
-  const open = new Map(sites.map((site) => [functionKey(site.realPath, site.function), site]));
+  const open = new Set(sites.map((site) => functionKey(site.realPath, site.function)));
   if (open.size === 0) return;
-  const touched = new Set(open.keys());
+  const touched = new Set(open);
   const changed = workspace.changedFiles().map(({ original }) => original.source.realPath);
   /** Kernels by file and name that were run: one of a header is seen by several files. */
   const ran = new Set<string>();
@@ -44,7 +45,6 @@ export function* verifyEdited(workspace: Workspace, edited: readonly SiteResult[
 
   for (const file of unitsFirst(workspace)) yield* inOne([file]);
   for (const group of workspace.groups) if (open.size > 0) yield* inOne(group);
-  yield [...open].map(([key, site]) => nowhere(workspace, key, site));
 }
 
 /** Files that others of the run include come last: a header alone lacks what its includers put in front of it. */
@@ -72,10 +72,4 @@ function reaching(program: Program, touched: ReadonlySet<string>): ReadonlyMap<s
     }
   }
   return found;
-}
-
-function nowhere(workspace: Workspace, key: string, site: SiteResult): Verification {
-  const program = workspace.originalProgram([]);
-  const reason = `no kernel of this run is known to call ${site.function} of ${site.path}, so nothing was run: name the files that call it`;
-  return { kernel: site.function, path: site.path, before: program, after: program, functions: new Set([key]), verdict: { status: 'not-verified', runs: 0, obstacles: [{ side: 'after', reason, at: null }], notes: [] } };
 }
