@@ -122,6 +122,15 @@ describe('the only run that is left', () => {
   });
 });
 
+describe('the step behind the body of one iteration', () => {
+  test('means what it meant where the body declares its names', () => {
+    // The block of the arm has become that of the body.
+    expect(peeled('for (i = 0; i < n; i += 3) { if (i > 0) s += a[i]; else { float i = 2.f; s += i; } }', 'int i = 5;')).toMatch(/if \(i < n\) \{\s+\{\s*float i = 2\.f; s \+= i;\s*\}\s+i \+= 3;\s+\}/);
+    expect(peeled('for (int k = 0, p = m; k < n; k += p) { float p = 2.f; s *= p; if (k == 0) s += a[k]; }')).not.toMatch(/s \+= a\[k\]; k \+= p; \}/);
+    expect(peeled('for (int k = 0; k < n; k += 3) { float j = 2.f; s *= j; if (k == 0) s += a[k]; }')).toContain('s += a[k]; k += 3; }');
+  });
+});
+
 describe('what a transform wrote is no site again', () => {
   test.each([
     ['versions of one iteration', 'for (int i = 0; i < 2; i += 3) { if (!(n - 2 >= i + 3)) { if (i != 1 && m < i + 8) s += a[i]; else if (m > i) s *= 2.f; } s -= 3.f; }'],

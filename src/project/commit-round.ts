@@ -1,5 +1,6 @@
 /**
- * Makes the edits of one round in the workspace, and takes back those after which the parser understands less than before.
+ * Makes the edits of one round in the workspace, and takes back those after which the parser understands less than before, or a local has lost its
+ * declaration.
  */
 import { applyEdits, landEdits } from '../rewrite/apply-edits.js';
 import { editsByFile } from '../rewrite/plan.js';
@@ -9,6 +10,7 @@ import type { Edit, SourceFile } from '../source/types.js';
 import type { Program } from '../syntax/tree.js';
 import type { Change, Obligation } from '../../transforms/lib/types.js';
 import type { InputFile } from './files.js';
+import { lostName } from './lost-names.js';
 import type { Workspace } from './workspace.js';
 
 /** A change with the line that a refusal would name. */
@@ -111,6 +113,8 @@ function newTrouble(before: Program, after: Program): string | null {
       known.set(fn.name, left - 1);
     }
     if (unit.kernels.length < old.kernels.length) return 'a kernel is no longer found';
+    const lost = lostName(old, unit);
+    if (lost !== null) return `${lost.fn}: ${lost.name} is named where nothing declares it`;
     if (unit.problems.length > old.problems.length) return unit.problems.at(-1)?.message ?? 'a new problem';
   }
   return null;

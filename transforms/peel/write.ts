@@ -21,12 +21,12 @@ import { simplify } from '../lib/guards/simplify.js';
 import { isRepeatable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { declarationText, isFixed } from '../lib/guards/interior-text.js';
 import { interiorTexts, isShadowed, readsOf, writeTwoVersions, type VersionTexts } from '../lib/guards/two-versions.js';
-import { macroWords } from '../lib/local-names.js';
+import { macroWords, wordIn, wordsOf } from '../lib/local-names.js';
 import { lostComments } from '../lib/lost-comments.js';
 import type { Written } from '../lib/names-resolve.js';
 import { BINDING, bindingOf, operandText } from '../lib/operands.js';
 import { mayStandBefore, placeOf } from '../lib/place.js';
-import { scopeAt } from '../lib/scopes.js';
+import { declaredIn, scopeAt } from '../lib/scopes.js';
 import { blockText, commentsIn, copyText, extentOf, indentAt, lineStartOf, joinLines, startsLine, styleOf, textOf, type Replacement, type Shift } from '../lib/text.js';
 import type { Change, TransformContext } from '../lib/types.js';
 import type { FoldPlan } from './fold.js';
@@ -287,7 +287,7 @@ function singleText(context: TransformContext, plan: RangePlan, run: Run, test: 
   const init = loop.kind === 'for' && plan.runs[0] === run && loop.init.kind === 'expression' ? `${joinLines(textOf(source, loop.init.expression.span))};\n${shift.to}` : '';
   const inner = shift.to + style.unit;
   const { body } = loop;
-  if (body.kind === 'compound') {
+  if (body.kind === 'compound' && !(step !== null && hidesNamesOf(context, loop))) {
     const text = copyText(source, { start: sure ? body.span.start : loop.headSpan.end, end: body.span.end }, shift, simplify(context.facts, body, run.decisions, shift));
     if (step === null) return `${init}${head}${text}`;
     const open = text.slice(0, -1).trimEnd();
@@ -296,6 +296,15 @@ function singleText(context: TransformContext, plan: RangePlan, run: Run, test: 
   const own: Shift = { from: indentAt(source, body.span.start), to: inner };
   const text = copyText(source, extentOf(source, body), own, simplify(context.facts, body, run.decisions, own));
   return `${init}${blockText(style, shift.to, head, `${inner}${text}${step === null ? '' : `\n${inner}${step}`}`)}`;
+}
+
+/** The body declares a name that the step uses: at the end of its block the step would mean that one. */
+function hidesNamesOf(context: TransformContext, { body, ...loop }: PeelableLoop): boolean {
+  if (loop.kind !== 'for' || loop.step === null) return false;
+  const own = new Set([...declaredIn(body)].map(({ name }) => name));
+  const words = wordsOf(context);
+  const { step } = loop;
+  return [...own].some((name) => wordIn(words, name, step.span) !== null);
 }
 
 /** What changes in the head of the loop for one of the runs. */
