@@ -7,9 +7,11 @@
  * reached through pointers.
  */
 import { builtin } from '../cuda/builtins.js';
+import { boundAt, mayBindElement, takes } from './binding.js';
 import { strip } from './children.js';
 import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
-import type { CallExpr, Expr, FunctionDecl, RecordDecl } from '../syntax/tree.js';
+import type { Node } from './parts.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
 export interface CallOutput {
@@ -45,24 +47,36 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
       if (entry === undefined || entry.writes.includes(i)) for (const root of addressed) outputs.push({ root: { ...root, whole: false }, argument: i, how: callee.kind !== 'builtin' && !visible ? 'unknown' : 'address' });
     }
     if (callee.kind === 'builtin') continue;
+    let followed = visible;
     if (visible) {
-      const bound = candidates.some((fn) => {
-        const parameter = fn.parameters[i] ?? fn.parameters[fn.parameters.length - 1];
-        if (parameter === undefined) return true;
-        if (parameter.pack) return true;
-        return parameter.type.kind === 'unknown' || (parameter.type.kind === 'reference' && parameter.type.to.const !== true);
-      });
+      let bound = false;
+      for (const fn of candidates) {
+        const how = takes(fn, i, call);
+        bound ||= how !== 'value';
+        followed &&= how !== 'unknown';
+      }
       if (!bound) continue;
     }
     if (!isLvalue(argument)) continue;
     const roots = rootsOf(argument);
     for (const root of roots) {
       // One of several objects: which one is decided elsewhere.
-      if (valueType(root.decl.type).const !== true) outputs.push({ root: { ...root, whole: false }, argument: i, how: visible && roots.length === 1 ? 'reference' : 'unknown' });
+      if (valueType(root.decl.type).const !== true) outputs.push({ root: { ...root, whole: false }, argument: i, how: followed && roots.length === 1 ? 'reference' : 'unknown' });
     }
   }
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
 }
+
+/** Variables that the values of a node which may be bound are (a part of). */
+export function boundIn(node: Node, returns: Type | null): readonly { readonly value: Expr; readonly roots: readonly Root[] }[] {
+  const values = boundAt(node, returns);
+  return values.length === 0 ? NO_BOUND : values.flatMap((value) => {
+    const roots = isLvalue(value) ? rootsOf(value).filter((root) => valueType(root.decl.type).const !== true) : NO_ROOTS;
+    return roots.length === 0 ? [] : [{ value, roots }];
+  });
+}
+
+const NO_BOUND: readonly { readonly value: Expr; readonly roots: readonly Root[] }[] = [];
 
 /** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
 export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
@@ -70,7 +84,7 @@ export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): reado
   if (type.kind !== 'unknown' && type.kind !== 'dependent' && (type.kind !== 'record' || type.decl.vector !== null)) return NO_ROOTS;
   const given = node.kind === 'construct' ? node.arguments : node.elements;
   return given.flatMap((argument, i) => {
-    if (type.kind === 'record' && !mayBind(type.decl, given.length, i)) return [];
+    if (type.kind === 'record' && !mayBind(type, given.length, i, argument.type)) return [];
     const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedBy(argument) : NO_ROOTS;
     return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...addressed];
   });
@@ -80,17 +94,18 @@ function constructors(record: RecordDecl): readonly FunctionDecl[] {
   return record.methods.filter((method) => method.name === record.name);
 }
 
-function mayBind(record: RecordDecl, count: number, position: number): boolean {
+function mayBind(type: RecordType, count: number, position: number, from: Type): boolean {
+  const record = type.decl;
   if (!record.complete) return true;
   const made = constructors(record).filter((one) => one.parameters.length >= count || one.parameters.at(-1)?.pack === true);
-  if (made.length === 0) return record.fields.filter((field) => field.storage === 'member')[position]?.type.kind === 'reference' || record.bases.length > 0;
-  const keepsReferences = record.fields.some((field) => field.type.kind === 'reference');
-  return made.some((one) => {
-    const parameter = one.parameters[position] ?? one.parameters.at(-1);
-    if (parameter === undefined || parameter.pack) return true;
-    const { type } = parameter;
-    return type.kind === 'unknown' || type.kind === 'dependent' || type.kind === 'pointer' || (type.kind === 'reference' && (type.to.const !== true || keepsReferences));
-  });
+  if (mayKeep(record, 0) && (made.length === 0 || made.some((one) => { const parameter = one.parameters[position] ?? one.parameters.at(-1); return parameter === undefined || parameter.type.kind === 'reference'; }))) return true;
+  if (made.some((one) => (one.parameters[position] ?? one.parameters.at(-1))?.type.kind === 'pointer')) return true;
+  return mayBindElement(type, count, position, from);
+}
+
+/** Has an object of the record, or of a base of it, a reference among its members? */
+function mayKeep(record: RecordDecl, depth: number): boolean {
+  return depth > 16 || record.fields.some((field) => field.type.kind === 'reference') || record.bases.some((base) => base.kind !== 'record' || mayKeep(base.decl, depth + 1));
 }
 
 function isLvalue(expr: Expr): boolean {

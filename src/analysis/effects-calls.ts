@@ -5,6 +5,7 @@
 import { builtin, isBuiltin } from '../cuda/builtins.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
+import { takes } from './binding.js';
 import { strip } from './children.js';
 import { EffectTables, type Mode } from './effects-tables.js';
 import { conversionCall } from './implicit-calls.js';
@@ -86,12 +87,23 @@ export abstract class CallEffects extends EffectTables {
       if (argument === undefined) continue;
       const byReference = bodies.some((body) => body.parameters[position]?.type.kind === 'reference');
       this.expression(argument, byReference && this.isLvalue(argument) ? 'address' : 'read');
-      for (const body of bodies) this.convertedTo(argument, body.parameters[position]?.type ?? null);
+      for (const body of bodies) {
+        this.convertedTo(argument, body.parameters[position]?.type ?? null);
+        if (takes(body, position, node) === 'unknown') this.handedOver(argument);
+      }
     }
     for (const body of bodies) {
       const summary = summaryOf(body, this.context.program);
       if (summary === null) { this.unknownCalls.add(node); this.writeArguments(node); } else this.apply(summary, node);
     }
+  }
+
+  /** An object that may be changed by whoever gets it. */
+  protected handedOver(value: Expr): void {
+    const inner = strip(value);
+    if (inner.kind === 'conditional') { this.handedOver(inner.then); this.handedOver(inner.else); return; }
+    // A name that nothing declares may be a constant, and is read as memory anyway.
+    if (this.isLvalue(inner) && inner.type.const !== true && !(inner.kind === 'ref' && inner.decl === null)) this.access(inner, 'both');
   }
 
   /** An object that is used as a value of another type: its conversion functions run. */

@@ -7,6 +7,7 @@
  *
  * A constructor counts where the object is made, a destructor where it is declared; what else runs without being named is told by implicit-code.ts.
  */
+import { boundAt } from './binding.js';
 import type { CastExpr, Expr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
@@ -63,6 +64,7 @@ function smallShift(amount: Expr): boolean {
 
 class Collector extends CallEffects {
   statement(node: Stmt): void {
+    this.bound(node);
     switch (node.kind) {
       case 'empty': return;
       case 'compound': for (const inner of node.body) this.statement(inner); return;
@@ -130,6 +132,11 @@ class Collector extends CallEffects {
     }
   }
 
+  /** What a constructor may take by reference where nothing but a value is written. */
+  private bound(node: Stmt | Expr): void {
+    for (const value of boundAt(node, this.lambdaDepth === 0 ? this.context.function?.returns ?? null : null)) this.handedOver(value);
+  }
+
   private inLoop(body: Stmt): void {
     const outer = this.switchDepth;
     this.loopDepth++;
@@ -153,6 +160,7 @@ class Collector extends CallEffects {
   expression(node: Expr, mode: Mode): void {
     if (node.type.kind === 'record' || isUndeclared(node.type)) { this.conversion(node); if (mode !== 'address' && mode !== 'write') this.copied(node); }
     else if (isDependent(node.type)) this.dependent(node);
+    if (node.kind !== 'ref') this.bound(node);
     switch (node.kind) {
       case 'literal': case 'coordinate': case 'this': case 'sizeof': return;
       case 'ref': this.reference(node, mode); return;

@@ -6,8 +6,9 @@
  * definitions that the control-flow analyses offer. Not handled: writes through an alias of a variable whose address is taken; such a variable
  * is in `exposed`, and users treat its value as unknown.
  */
-import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
-import { forEachChild, isStmt, strip, type Node } from './children.js';
+import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
+import { boundAt, isNamedIn, takes } from './binding.js';
+import { forEachChild, isStmt, strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import { conversionAt, isUndeclared, type Conversions } from './implicit-calls.js';
 import type { Variable } from './facts.js';
@@ -70,11 +71,11 @@ function isStorage(expr: Expr): boolean {
 
 const indices = new WeakMap<Stmt, FunctionIndex>();
 
-/** The index of a body; memoised by identity of the body. */
-export function indexBody(body: Stmt): FunctionIndex {
+/** The index of a body; memoised by identity of the body. `returns` is what its function returns. */
+export function indexBody(body: Stmt, returns: Type | null = null): FunctionIndex {
   const known = indices.get(body);
   if (known !== undefined) return known;
-  const made = build(body);
+  const made = build(body, returns);
   indices.set(body, made);
   return made;
 }
@@ -82,7 +83,7 @@ export function indexBody(body: Stmt): FunctionIndex {
 const EMPTY: CompoundStmt = { kind: 'compound', span: { start: 0, end: 0 }, body: [] };
 
 export function indexFunction(fn: FunctionDecl): FunctionIndex {
-  return indexBody(codeOf(fn) ?? EMPTY);
+  return indexBody(codeOf(fn) ?? EMPTY, fn.returns);
 }
 
 /** C functions that host code calls with launch sizes at hand: they take values and pointers, never references. */
@@ -104,12 +105,7 @@ function mayWriteArgument(call: CallExpr, position: number): boolean {
   if (callee.kind === 'unknown') return !takesValues(callee.name);
   if (callee.kind === 'value') return true;
   if (callee.candidates.length === 0) return true;
-  return callee.candidates.some((candidate) => {
-    const parameter = candidate.parameters[position] ?? candidate.parameters.at(-1);
-    if (parameter === undefined) return true;
-    if (parameter.pack) return true;
-    return parameter.type.kind === 'reference' ? parameter.type.to.const !== true : parameter.type.kind === 'unknown' || parameter.type.kind === 'dependent' && parameter.type.text.includes('&');
-  });
+  return callee.candidates.some((candidate) => takes(candidate, position, call) !== 'value');
 }
 
 /** May the making of an object of this type bind what it is given to a reference? */
@@ -121,7 +117,7 @@ function mayBind(type: Type): boolean {
     || decl.methods.some((method) => method.name === decl.name && method.parameters.some((parameter) => parameter.pack || isReference(parameter.type) || parameter.type.kind === 'unknown' || parameter.type.kind === 'dependent'));
 }
 
-function build(body: Stmt): FunctionIndex {
+function build(body: Stmt, returns: Type | null): FunctionIndex {
   const writes = new Map<Variable, VariableWrite[]>();
   const exposed = new Set<Variable>();
   const lent = new Set<Variable>();
@@ -130,6 +126,8 @@ function build(body: Stmt): FunctionIndex {
   const lambdas: LambdaExpr[] = [];
   const conversions = new Map<Expr, Conversions>();
   let parent: Node | null = null;
+  let inLambda = 0;
+  const unread: (TextNames | null)[] = [];
 
   const record = (variable: Variable, write: VariableWrite): void => {
     const list = writes.get(variable);
@@ -166,6 +164,8 @@ function build(body: Stmt): FunctionIndex {
       const conversion = conversionAt(node, parent);
       if (conversion !== null) conversions.set(node, conversion);
     }
+    if (node.kind !== 'ref') for (const value of boundAt(node, inLambda === 0 ? returns : null)) expose(value);
+    if (node.kind === 'opaque') unread.push(node.names ?? null);
     if (isStmt(node)) {
       if (node.kind === 'declare') node.variables.forEach(declare);
       else if (node.kind === 'range-for') declare(node.variable);
@@ -204,9 +204,13 @@ function build(body: Stmt): FunctionIndex {
     }
     const outer = parent;
     if (isStmt(node) || (node.kind !== 'paren' && node.kind !== 'macro')) parent = node;
+    if (node.kind === 'lambda') inLambda++;
     forEachChild(node, visit);
+    if (node.kind === 'lambda') inLambda--;
     parent = outer;
   };
   visit(body);
+  // Text that is not understood may have kept the address of what it names.
+  if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) expose(node); });
   return { body, writes, exposed, lent, declared, calls, lambdas, conversions };
 }

@@ -9,14 +9,15 @@
  * Not handled: a visible callee that keeps the address it is given. Inactive arms of `#if` are not part of the function: a verdict
  * belongs to the chosen configuration.
  */
-import { boundBy, outputsOf, type CallOutput } from './call-outputs.js';
+import { isNamedIn } from './binding.js';
+import { boundBy, boundIn, outputsOf, type CallOutput } from './call-outputs.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
 import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
   readonly decl: Variable;
@@ -114,6 +115,8 @@ class Walk {
   private undeclared = false;
   private makesUndeclared = false;
   private readonly opaqueNodes: Node[] = [];
+  /** What text that is not understood names; null for anything. */
+  private readonly unread: (TextNames | null)[] = [];
   private readonly indirect: Node[] = [];
 
   constructor(private readonly fn: FunctionDecl) {}
@@ -121,6 +124,7 @@ class Walk {
   run(): Structure {
     const body = codeOf(this.fn);
     if (body !== null) this.visit(body);
+    for (const decl of this.uses.keys()) if (isNamedIn(decl, this.unread)) this.escape(decl);
     let parents: Map<Node, Node> | null = null;
     return {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
@@ -144,6 +148,7 @@ class Walk {
   }
 
   private enter(node: Node): void {
+    if (node.kind !== 'ref') this.implicit(node);
     if ('type' in node) {
       const { type } = node;
       if (type.kind === 'record') this.converted(node);
@@ -178,6 +183,7 @@ class Walk {
       case 'opaque':
         this.opaque = true;
         this.opaqueNodes.push(node);
+        this.unread.push(node.names ?? null);
         for (const loop of this.loopStack) this.opaqueLoops.add(loop);
         return;
       case 'lambda':
@@ -193,6 +199,19 @@ class Walk {
     if (inner.kind === 'dependent') this.dependent.set(inner.text, inner);
     else if (mayBeClass(inner)) this.makesUndeclared = true;
     else if (inner.kind === 'record' && (inner.templateArguments !== undefined || inner.decl.bases.length > 0)) this.instances.push(inner);
+  }
+
+  /** What is made into an object of another type may be bound by its constructor, which may change it now or keep a reference to it. */
+  private implicit(node: Node): void {
+    const returns = node.kind === 'return' && !this.stack.some((up) => up.kind === 'lambda') ? this.fn.returns : null;
+    for (const { value, roots } of boundIn(node, returns)) {
+      this.bound.set(value, [...this.bound.get(value) ?? NO_ROOTS, ...roots]);
+      this.indirect.push(value);
+      for (const root of roots) {
+        this.record(root.decl, value, false);
+        this.escape(root.decl);
+      }
+    }
   }
 
   /** An object whose conversion may change it, or anything that it leads to. */
@@ -242,6 +261,8 @@ class Walk {
         case 'binary':
           if (up.op === '+' || up.op === '-') { child = up; continue; }
           if (up.op === ',' && up.right === child) { child = up; continue; }
+          // `new T *(&x)` reads as a product.
+          if (up.op === '*' || up.op === '&') this.escape(decl);
           return; // compared, or the value is dropped
         case 'unary':
           if (up.op === '*' || up.op === '!') return;

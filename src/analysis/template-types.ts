@@ -94,6 +94,13 @@ function judgeSeen({ type, within }: Seen, program: Program, visiting: Set<Templ
   return any ? made : OPEN;
 }
 
+/** A type that stands for a parameter: what looks like a value of it is another name for something where it is a reference. */
+function judgeArgument(seen: Seen, program: Program, visiting: Set<TemplateParameterDecl>): Judgement {
+  const { type } = seen;
+  if (type.kind === 'reference' && type.to.const !== true) return { foreign: 'a reference', open: false };
+  return judgeSeen(seen, program, visiting);
+}
+
 function judgeParameter(parameter: TemplateParameterDecl, within: FunctionDecl, program: Program, visiting: Set<TemplateParameterDecl>): Judgement {
   // A template that calls itself adds no types by that.
   if (visiting.has(parameter)) return NUMBER;
@@ -101,7 +108,7 @@ function judgeParameter(parameter: TemplateParameterDecl, within: FunctionDecl, 
   const { types, open } = typesOf(parameter, within, program);
   let made: Judgement = open ? OPEN : NUMBER;
   for (const seen of types) {
-    const here = judgeSeen(seen, program, visiting);
+    const here = judgeArgument(seen, program, visiting);
     made = both(made, here.foreign === null || here.foreign.startsWith('in an instance') ? here : { ...here, foreign: `in an instance, ${parameter.name} is ${here.foreign}` });
   }
   visiting.delete(parameter);
@@ -117,7 +124,7 @@ function judgeMember({ of, name }: NonNullable<DependentType['member']>, within:
   let made: Judgement = open ? OPEN : NUMBER;
   for (const seen of types) {
     const type = memberOf(seen.type, name);
-    made = both(made, type === null ? OPEN : judgeSeen({ type, within: seen.within }, program, visiting));
+    made = both(made, type === null ? OPEN : judgeArgument({ type, within: seen.within }, program, visiting));
   }
   visiting.delete(parameter);
   return made;

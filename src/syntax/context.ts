@@ -6,7 +6,8 @@ import type { Cst } from './cst.js';
 import type { UnitDoubts } from './doubts.js';
 import type { FunctionNode } from './function-node.js';
 import { Scope, type FileNames, type Names } from './scope.js';
-import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, Type, VariableDecl } from './tree.js';
+import { namesIn } from './text-names.js';
+import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, TextNames, Type, VariableDecl } from './tree.js';
 import { UNKNOWN } from './types.js';
 
 /** For building nodes that are immutable once lowering is done. */
@@ -57,6 +58,8 @@ export interface SnippetStore {
   type(text: string): Snippet | null;
   /** A slice of a file as an expression, offsets kept. Null if it does not parse. */
   slice(text: string, start: number, prefix: string, suffix: string): Cst | null;
+  /** A slice of a file as the declaration in a block that it must be, though it reads as an expression too; offsets kept. Null if it is none. */
+  declaration(text: string, start: number): Cst | null;
 }
 
 /** The function whose body is being lowered. */
@@ -158,7 +161,7 @@ export class Lowering {
   }
 
   opaque(node: Cst, reason: string, type: Type = UNKNOWN): OpaqueExpr {
-    return { kind: 'opaque', span: this.span(node), type, reason };
+    return { kind: 'opaque', span: this.span(node), type, reason, ...this.#named(node) };
   }
 
   /** A statement that the grammar read as something it cannot be: the function is not understood, and `message` tells why. */
@@ -169,7 +172,13 @@ export class Lowering {
   }
 
   opaqueStmt(node: Cst, reason: string): OpaqueStmt {
-    return { kind: 'opaque', span: this.span(node), reason };
+    return { kind: 'opaque', span: this.span(node), reason, ...this.#named(node) };
+  }
+
+  /** What a text names that is not understood: it may take the address of it. */
+  #named(node: Cst): { readonly names?: TextNames } {
+    const names = this.fn === null ? null : namesIn(this.text.slice(node.start, node.end), this.unit.macros);
+    return names === null ? {} : { names };
   }
 
   /** A copy of this place for work that is done later. */

@@ -1,17 +1,18 @@
 /** Calls: functions, built-ins, methods, values, casts and constructions that look like calls, launches. */
 import { splitArguments } from '../source/condition.js';
 import { isBuiltin } from '../cuda/builtins.js';
+import { byArguments } from './argument-lookup.js';
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
 import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
-import { bestCandidates, isDispatched, methodResult, operatorCall, pointerOf, resultType } from './lower-overload.js';
+import { bestCandidates, classArguments, isDispatched, isToldReference, mayFit, methodResult, operatorCall, pointerOf, resultType } from './lower-overload.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
-import type { CallExpr, Callee, CastExpr, Expr, TemplateArgument, Type } from './tree.js';
+import type { CallExpr, Callee, CastExpr, Expr, FunctionDecl, RecordDecl, TemplateArgument, Type } from './tree.js';
 import { strip } from './tree.js';
 import { UNKNOWN, decay, isArithmetic, referenceCast, stripReference } from './types.js';
 
@@ -78,12 +79,16 @@ function throughAlias(ctx: Lowering, node: Cst, target: Expr, nameNode: Cst, lis
 }
 
 function callFound(
-  ctx: Lowering, node: Cst, name: string, found: Found | null, list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst,
+  ctx: Lowering, node: Cst, name: string, found: Found | null, list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst, qualified = false,
 ): Expr {
   if (found === null) {
     const type = explicit === null ? typeCalled(ctx, name) : null;
     if (type !== null) return construct(ctx, node, type, list);
-    return builtinOrUnknown(ctx, node, name, calleeNode, lowerArguments(ctx, list), explicit);
+    const args = lowerArguments(ctx, list);
+    const associated = byArguments(ctx.unit.lookup, args, name);
+    if (associated.hidden) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+    const decls = associated.decls.filter((one) => mayFit(one, args));
+    return decls.length === 0 ? builtinOrUnknown(ctx, node, name, calleeNode, args, explicit) : callOneOf(ctx, node, name, decls, args, list, explicit, calleeNode, null);
   }
   // Inside a class its name stands for the class; what is found under it are the constructors.
   const own = found.kind === 'functions' && found.member !== null && found.member.name === name ? typeCalled(ctx, name) : null;
@@ -94,13 +99,25 @@ function callFound(
     return callValue(ctx, node, expression(ctx, calleeNode), calleeNode, list, explicit);
   }
   const args = lowerArguments(ctx, list);
-  const candidates = bestCandidates(found.decls, args, explicit);
+  const associated = qualified || found.member !== null ? null : byArguments(ctx.unit.lookup, args, name);
+  if (associated?.hidden === true) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+  const decls = associated === null || associated.decls.length === 0 ? found.decls : [...new Set([...found.decls, ...associated.decls])];
+  return callOneOf(ctx, node, name, decls, args, list, explicit, calleeNode, found.member);
+}
+
+/** A call of one of these functions; `member` is the class that they were found in without an object. */
+function callOneOf(
+  ctx: Lowering, node: Cst, name: string, decls: readonly FunctionDecl[], args: Expr[], list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst, member: RecordDecl | null,
+): Expr {
+  const candidates = bestCandidates(decls, args, explicit);
   const [best] = candidates;
   if (best === undefined) return builtinOrUnknown(ctx, node, name, calleeNode, args, explicit);
+  // What is called is a function that is not among them, or an instance that takes references by what looks like values.
+  if (isToldReference(explicit) || !candidates.some((one) => mayFit(one, args))) return unknownCall(ctx, node, name, calleeNode, args, explicit);
   const library = libraryLaunch(ctx, node, name, list, args);
   if (library !== null) return library;
   let callee: Callee;
-  if (found.member !== null && !best.qualifiers.static) {
+  if (member !== null && !best.qualifiers.static) {
     const at = ctx.span(calleeNode);
     const object: Expr = { kind: 'this', span: { start: at.start, end: at.start }, type: thisType(ctx) };
     callee = { kind: 'method', name, object, arrow: true, candidates: isDispatched(candidates, object, true) ? [] : candidates };
@@ -150,7 +167,8 @@ function callQualified(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
   const explicit = last.type === 'template_function' || last.type === 'template_type' ? templateArguments(ctx, fieldChild(last, 'arguments')) : null;
   if (found?.kind === 'type') return construct(ctx, node, lowerType(ctx, fn), list);
   if (found !== null) {
-    const call = callFound(ctx, node, name, found, list, explicit, fn);
+    const call = callFound(ctx, node, name, found, list, explicit, fn, true);
+    if (call.kind === 'call' && record !== null && isToldReference(classArguments(record))) return { ...call, callee: { kind: 'unknown', name }, type: UNKNOWN };
     if (record === null || call.kind !== 'call' || call.callee.kind !== 'function' || found.kind !== 'functions') return call;
     const [best] = call.callee.candidates;
     return { ...call, callee: { ...call.callee, scope: record }, type: best === undefined ? call.type : methodResult(best, call.arguments, record) };
@@ -246,7 +264,8 @@ function callMethod(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
   if (found?.kind === 'value') return callValue(ctx, node, lowerMember(ctx, fn), fn, list, null);
   const args = lowerArguments(ctx, list);
   const named = found?.kind === 'functions' ? bestCandidates(found.decls, args, explicit) : [];
-  const candidates = isDispatched(named, object, arrow) ? [] : named;
+  const uncertain = isDispatched(named, object, arrow) || isToldReference(explicit) || isToldReference(classArguments(object.type)) || !named.some((one) => mayFit(one, args));
+  const candidates = uncertain ? [] : named;
   const callee = { kind: 'method' as const, name, object, arrow, candidates };
   if (candidates.length > 0) ctx.openCall(callee);
   const [best] = candidates;

@@ -1,7 +1,7 @@
 /** What stands in the parentheses of `if`, `while` and `switch`: an init statement, a declaration or an expression. */
 import { fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
-import { lowerDeclaration, lowerConditionDeclaration, lowerTypedef, lowerAlias } from './lower-declaration.js';
+import { lowerDeclaration, lowerConditionDeclaration, lowerTypedef, lowerAlias, readsAsDeclaration } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
 import { Scope } from './scope.js';
 import type { Expr, Stmt, VariableDecl } from './tree.js';
@@ -26,6 +26,7 @@ export function lowerCondition(ctx: Lowering, clause: Cst): Head {
     const { declaration, condition } = lowerConditionDeclaration(ctx, value);
     return { init, declaration, condition, span };
   }
+  if (readsAsDeclaration(ctx, value)) return { init, declaration: null, condition: ctx.opaque(value, 'a declaration that reads as an expression'), span };
   return { init, declaration: null, condition: holdsError(clause) ? ctx.opaque(clause, 'syntax error') : lowerExpression(ctx, value), span };
 }
 

@@ -1,7 +1,8 @@
 /** Declarations of variables, typedefs, aliases and using-declarations; inside functions also what only looks like one. */
 import { childOfType, fieldChild, fieldChildren, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
-import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
+import { isTypeName, lowerExpression, lowerInitList, rooted } from './lower-expression.js';
+import { macroNamed } from './lower-macro.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
 import { includeIn } from './lower-include.js';
@@ -41,7 +42,14 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     const initNode = declaratorNode.type === 'init_declarator' ? declaratorNode : null;
     const inner = initNode === null ? declaratorNode : fieldChild(initNode, 'declarator');
     if (inner === null) continue;
-    const declarator = lowerDeclarator(ctx, specifiers.type, inner);
+    const paren = place === 'function' && initNode === null && inner.type === 'function_declarator' && nestsDeclarator(inner) ? parenthesisedInit(ctx, inner) : null;
+    const named = paren === null ? inner : fieldChild(inner, 'declarator') ?? inner;
+    const declarator = lowerDeclarator(ctx, specifiers.type, named);
+    // `int (&x)(m);`
+    if (paren !== null) {
+      variables.push(declareVariable(ctx, node, declaratorNode, declarator, specifiers, space, place, (decl) => initByArguments(ctx, paren, decl)));
+      continue;
+    }
     // `operator int() const;`: a conversion function without its body.
     if (inner.type === 'operator_cast' && place !== 'function') {
       declareFunction(ctx, node, null, specifiers, declarator, from, null);
@@ -49,14 +57,14 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     }
     // A body of nested blocks only reads as a list of lists.
     if (declarator.functionNode !== null && (initNode === null || (place !== 'function' && fieldChild(initNode, 'value')?.type === 'initializer_list'))) {
-      const paren = place === 'function' && !specifiers.words.has('extern') ? parenthesisedInit(ctx, declarator.functionNode) : null;
-      if (paren === null) {
+      const given = place === 'function' && !specifiers.words.has('extern') ? parenthesisedInit(ctx, declarator.functionNode) : null;
+      if (given === null) {
         if (place !== 'function') declareFunction(ctx, node, null, specifiers, declarator, from, null);
         else if (declarator.nameNode !== null) functions.push(lastName(ctx, declarator.nameNode));
         continue;
       }
       const type = declarator.type.kind === 'function' ? declarator.type.returns : declarator.type;
-      variables.push(declareVariable(ctx, node, declaratorNode, { ...declarator, type }, specifiers, space, place, (decl) => initByArguments(ctx, paren, decl)));
+      variables.push(declareVariable(ctx, node, declaratorNode, { ...declarator, type }, specifiers, space, place, (decl) => initByArguments(ctx, given, decl)));
       continue;
     }
     const valueNode = initNode === null ? defaultValue(node, declaratorNode) : fieldChild(initNode, 'value');
@@ -68,6 +76,12 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     variables.push(declareVariable(ctx, node, declaratorNode, declarator, specifiers, space, place, (decl) => initialise(ctx, valueNode, equals, decl)));
   }
   return { kind: 'declare', span: ctx.span(node), variables, types: [...specifiers.declared], ...(functions.length === 0 ? {} : { brings: functions }) };
+}
+
+/** Does a declarator stand in parentheses, or have subscripts, before what reads as parameters? */
+function nestsDeclarator(node: Cst): boolean {
+  const inner = fieldChild(node, 'declarator');
+  return inner?.type === 'parenthesized_declarator' || inner?.type === 'array_declarator';
 }
 
 /** The value of a field or of a condition's declaration stands beside the declarator. */
@@ -238,6 +252,53 @@ export function lowerDeclaration(ctx: Lowering, node: Cst): Stmt {
     return { kind: 'expression', span: ctx.span(node), expression: lowerExpression(ctx, parsed) };
   }
   return declareVariables(ctx, node, previousEnd(ctx, node), 'function');
+}
+
+/** `int (&x) = m;`, `int (*p)[2] = a;`, `T (&x)(m);` read as expressions; in C++ a statement that can be a declaration is one. */
+export function readsAsDeclaration(ctx: Lowering, statement: Cst): boolean {
+  for (let node: Cst | null = statement; node !== null;) {
+    switch (node.type) {
+      case 'comma_expression': case 'assignment_expression': node = fieldChild(node, 'left'); break;
+      case 'subscript_expression': node = fieldChild(node, 'argument'); break;
+      case 'binary_expression': {
+        const left = fieldChild(node, 'left');
+        const right = fieldChild(node, 'right');
+        const op = node.children.find((child) => !child.named)?.type;
+        return left?.type === 'identifier' && right?.type === 'assignment_expression' && (op === '*' || op === '&' || op === '&&') && isTypeName(ctx, left) && macroNamed(ctx, left, false) === null;
+      }
+      case 'call_expression': {
+        const fn = fieldChild(node, 'function');
+        const list = fieldChild(node, 'arguments');
+        if (fn === null || list === null) return false;
+        if (fn.type === 'call_expression' || fn.type === 'subscript_expression') { node = fn; break; }
+        const [only, more] = namedChildren(list);
+        if (only === undefined || more !== undefined || !isDeclarator(only) || (node === statement && only.type === 'identifier')) return false;
+        return isTypeName(ctx, fn) && macroNamed(ctx, fn, true) === null;
+      }
+      default: return false;
+    }
+  }
+  return false;
+}
+
+/** Could the expression be read as a declarator: a name below `*`, `&`, parentheses and subscripts? */
+function isDeclarator(expression: Cst): boolean {
+  let node: Cst | null | undefined = expression;
+  while (node !== null && node !== undefined) {
+    switch (node.type) {
+      case 'identifier': return true;
+      case 'pointer_expression': case 'subscript_expression': node = fieldChild(node, 'argument'); break;
+      case 'parenthesized_expression': node = namedChildren(node)[0]; break;
+      default: return false;
+    }
+  }
+  return false;
+}
+
+export function lowerMisreadDeclaration(ctx: Lowering, node: Cst): Stmt {
+  const declaration = ctx.unit.snippets.declaration(ctx.text.slice(node.start, node.end).replace(/;?\s*$/, ';'), node.start);
+  if (declaration === null) return ctx.opaqueStmt(node, 'a declaration that reads as an expression');
+  return { ...declareVariables(ctx, declaration, node.start, 'function'), span: ctx.span(node) };
 }
 
 /** `flag && x < n && x >= 1`, which tree-sitter takes for `flag &&x<n && x> = 1`: what stands in the place of the type is a value. */

@@ -2,7 +2,7 @@
 import { childOfType, fieldChild, holdsError, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
-import { bindingType, lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
+import { bindingType, lowerConditionDeclaration, lowerDeclaration, lowerMisreadDeclaration, readsAsDeclaration } from './lower-declaration.js';
 import { lowerExpression } from './lower-expression.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerBody } from './lower-statement.js';
@@ -118,6 +118,10 @@ function lowerForHead(ctx: Lowering, node: Cst): ForHead | null {
   } else if (initNode.type === 'declaration') {
     const declared = lowerDeclaration(ctx, initNode);
     if (declared === null || (declared.kind !== 'declare' && declared.kind !== 'expression')) return null;
+    init = declared;
+  } else if (readsAsDeclaration(ctx, initNode)) {
+    const declared = lowerMisreadDeclaration(ctx, initNode);
+    if (declared.kind !== 'declare') return null;
     init = declared;
   } else {
     const end = firstSemicolon?.end ?? initNode.end;

@@ -1,4 +1,5 @@
 /** Which declarations a call may mean: arity, closeness of types, declarations replaced by their definitions, overloaded operators. */
+import { byArguments } from './argument-lookup.js';
 import type { Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
@@ -208,6 +209,8 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
   const owner = classes[0] ?? null;
   const span = ctx.span(node);
   const calleeSpan = ctx.span(operator);
+  const unknown = (): CallExpr => ({ kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: written, templateArguments: null, type: UNKNOWN });
+  const called = op === '()' || op === '[]' || op === '->' || op === '=' ? NOT_FOUND : operatorsOutside(ctx, name, args);
   if (owner !== null) {
     const member = ctx.unit.lookup.memberOf(owner, name);
     if (member?.kind === 'functions') {
@@ -215,6 +218,8 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
       const candidates = bestCandidates(member.decls, rest, null);
       const [best] = candidates;
       if (best !== undefined) {
+        // One of the class may be further off than one outside of it.
+        if (called.hidden || called.usable.length > 0 || isToldReference(classArguments(first.type)) || !candidates.some((one) => mayFit(one, rest))) return unknown();
         const callee = { kind: 'method' as const, name, object: first, arrow: false, candidates: isDispatched(candidates, first, false) ? [] : candidates };
         ctx.openCall(callee);
         return { kind: 'call', span, calleeSpan, callee, arguments: rest, templateArguments: null, type: methodResult(best, rest, first.type) };
@@ -222,20 +227,79 @@ export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string
     }
   }
   if (op === '=' || (op === '()' && owner === null)) return null;
-  const free = ctx.unit.lookup.lookup(ctx.scope, name);
-  if (free?.kind === 'functions') {
-    const usable = free.decls.filter((decl) => decl.parameters.length === args.length && decl.parameters.every((p, i) => acceptsClass(p.type, args[i])));
-    const candidates = bestCandidates(usable, args, null);
-    const [best] = candidates;
-    if (best !== undefined) {
-      const callee = { kind: 'function' as const, name, candidates };
-      ctx.openCall(callee);
-      return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
-    }
+  if (called.hidden) return unknown();
+  const candidates = bestCandidates(called.usable, args, null);
+  const [best] = candidates;
+  if (best !== undefined) {
+    const callee = { kind: 'function' as const, name, candidates };
+    ctx.openCall(callee);
+    return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
   }
   // Without an operator of its own a comma, or an address, is the built-in one.
   if (op === ',' || (op === '&' && written.length === 1) || classes.every((c) => c === null)) return null;
-  return { kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: written, templateArguments: null, type: UNKNOWN };
+  return unknown();
+}
+
+interface Outside { readonly usable: readonly FunctionDecl[]; readonly hidden: boolean }
+
+const NOT_FOUND: Outside = { usable: [], hidden: false };
+
+/** Operators outside of classes that the place of the call or the types of its operands lead to. */
+function operatorsOutside(ctx: Lowering, name: string, args: readonly Expr[]): Outside {
+  const free = ctx.unit.lookup.lookup(ctx.scope, name);
+  const associated = byArguments(ctx.unit.lookup, args, name);
+  const decls = new Set([...free?.kind === 'functions' && free.member === null ? free.decls : [], ...associated.decls]);
+  return { usable: [...decls].filter((decl) => decl.parameters.length === args.length && mayFit(decl, args)), hidden: associated.hidden };
+}
+
+/**
+ * Can the arguments be what the function takes, as far as types tell? An object where a number or a pointer is wanted needs a conversion function, a number where an object is
+ * wanted a constructor.
+ */
+export function mayFit(decl: FunctionDecl, args: readonly Expr[]): boolean {
+  return args.every((arg, i) => {
+    const parameter = decl.parameters[i];
+    return parameter === undefined || parameter.pack || mayBecome(stripReference(parameter.type), arg);
+  });
+}
+
+function mayBecome(wanted: Type, arg: Expr): boolean {
+  const from = decay(arg.type);
+  if (wanted.kind === 'unknown' || wanted.kind === 'dependent' || from.kind === 'unknown' || from.kind === 'dependent' || strip(arg).kind === 'init-list') return true;
+  if (wanted.kind === 'enum' && from.kind === 'enum') return from.decl === wanted.decl;
+  if (wanted.kind !== 'record') return from.kind !== 'record' || mayConvert(from.decl);
+  if (from.kind === 'record' && (from.decl === wanted.decl || derives(from.decl, wanted.decl, 0) || mayConvert(from.decl))) return true;
+  return mayBeMade(wanted.decl);
+}
+
+function derives(record: RecordDecl, base: RecordDecl, depth: number): boolean {
+  return depth < 16 && record.bases.some((one) => one.kind !== 'record' || one.decl === base || derives(one.decl, base, depth + 1));
+}
+
+/** Has the class a conversion function, or a part that is not seen? */
+function mayConvert(record: RecordDecl): boolean {
+  if (record.vector !== null) return false;
+  return !record.complete || record.specialised === true || record.bases.length > 0 || record.methods.some(({ name }) => name.startsWith('operator '));
+}
+
+/** Can an object of the class be made of one value? */
+function mayBeMade(record: RecordDecl): boolean {
+  if (record.vector !== null) return record.name === 'dim3';
+  return !record.complete || record.specialised === true || record.bases.length > 0 || record.methods.some((method) => method.name === record.name && method.parameters.length > 0);
+}
+
+/** Is a template told that a parameter of its is a reference, which its functions may then write through? */
+export function isToldReference(args: readonly TemplateArgument[] | null): boolean {
+  return args !== null && args.some((arg) => arg.kind === 'type' && arg.type.kind === 'reference' && arg.type.to.const !== true);
+}
+
+/** Template arguments of the class of an object or of what a pointer leads to. */
+export function classArguments(type: Type): readonly TemplateArgument[] | null {
+  const object = stripReference(type);
+  const record = object.kind === 'pointer' ? stripReference(object.to) : object;
+  if (record.kind !== 'record' || record.templateArguments === undefined) return null;
+  const { templateArguments: written, decl: { template } } = record;
+  return template === null || template.length <= written.length ? written : [...written, ...template.slice(written.length).flatMap((parameter) => parameter.default ?? [])];
 }
 
 /** What `object->` is applied to: an object with `operator->` is asked for the pointer, again while it gives an object. */
@@ -247,15 +311,6 @@ export function pointerOf(ctx: Lowering, objectNode: Cst, operator: Cst, object:
     pointer = call;
   }
   return pointer;
-}
-
-function acceptsClass(parameter: Type, arg: Expr | undefined): boolean {
-  const p = stripReference(parameter);
-  const a = arg === undefined ? UNKNOWN : stripReference(arg.type);
-  if (p.kind === 'dependent' || p.kind === 'unknown' || a.kind === 'unknown' || a.kind === 'dependent') return true;
-  if (p.kind === 'record' || a.kind === 'record') return p.kind === 'record' && a.kind === 'record' && p.decl === a.decl;
-  if (p.kind === 'enum') return a.kind === 'enum' && a.decl === p.decl;
-  return true;
 }
 
 /** The result of a method, with the template arguments of its object's type put in. */

@@ -5,7 +5,7 @@ import { lowerExpression } from './lower-expression.js';
 import { lowerDeclarator, lowerSpecifiers, lowerType } from './lower-type.js';
 import { Scope } from './scope.js';
 import type { ParameterDecl, TemplateParameterDecl, Type } from './tree.js';
-import { UNKNOWN, pointerTo } from './types.js';
+import { UNKNOWN, pointerTo, referenceTo, unknownType } from './types.js';
 
 /** An array parameter is a pointer. */
 function adjusted(type: Type): Type {
@@ -50,16 +50,29 @@ export function lowerParameters(ctx: Lowering, list: Cst): ParameterDecl[] {
 /** `<typename T, int N = 3, class... R>`; the parameters are declared in the scope where lowering stands. */
 export function lowerTemplateParameters(ctx: Lowering, list: Cst): TemplateParameterDecl[] {
   const parameters: TemplateParameterDecl[] = [];
-  for (const child of namedChildren(list)) {
+  const children = namedChildren(list);
+  for (const [i, child] of children.entries()) {
     const decl = templateParameter(ctx, child, parameters.length);
     if (decl === null) continue;
+    // The grammar has no declarators in default types: `class T = int &`.
+    const rest = children[i + 1];
+    if (rest?.type === 'ERROR' && decl.default?.kind === 'type') decl.default = { kind: 'type', type: declaredAs(decl.default.type, ctx.slice(rest).trim()) };
     parameters.push(decl);
     ctx.declare(decl);
   }
   return parameters;
 }
 
-function templateParameter(ctx: Lowering, node: Cst, index: number): TemplateParameterDecl | null {
+function declaredAs(type: Type, declarator: string): Type {
+  switch (declarator) {
+    case '&': return referenceTo(type, false);
+    case '&&': return referenceTo(type, true);
+    case '*': return pointerTo(type);
+    default: return unknownType(declarator);
+  }
+}
+
+function templateParameter(ctx: Lowering, node: Cst, index: number): Mutable<TemplateParameterDecl> | null {
   const make = (nameNode: Cst | null, sort: TemplateParameterDecl['sort'], pack: boolean): Mutable<TemplateParameterDecl> => ({
     kind: 'template-parameter', name: nameNode === null ? '' : ctx.slice(nameNode), span: ctx.span(node),
     nameSpan: ctx.span(nameNode ?? node), file: ctx.unit.file, sort, type: null, index, default: null, pack,

@@ -108,7 +108,8 @@ function lowerMember(ctx: Lowering, node: Cst, before: number, record: OpenRecor
           else if (inner.type === 'struct_specifier' || inner.type === 'class_specifier') {
             const decl = lowerRecord(ctx, inner, template);
             if (decl !== null) recordScope.declare(decl);
-          } else if (inner.type === 'alias_declaration') {
+          } else if (inner.type === 'friend_declaration') befriend(ctx, inner, recordScope);
+          else if (inner.type === 'alias_declaration') {
             for (const alias of lowerAlias(ctx, inner, template)) recordScope.declare(alias);
           }
         }
@@ -116,6 +117,7 @@ function lowerMember(ctx: Lowering, node: Cst, before: number, record: OpenRecor
       takeMethods(ctx, methods, record);
       return;
     }
+    case 'friend_declaration': befriend(ctx, node, ctx.scope); return;
     case 'alias_declaration': lowerAlias(ctx, node, null); return;
     case 'type_definition': lowerTypedef(ctx, node); return;
     case 'using_declaration': lowerUsing(ctx, node); return;
@@ -127,6 +129,16 @@ function lowerMember(ctx: Lowering, node: Cst, before: number, record: OpenRecor
       }
       return;
     default:
+  }
+}
+
+/** `friend void f(T, int &) { … }` */
+function befriend(ctx: Lowering, node: Cst, record: Scope): void {
+  for (const declaration of namedChildren(node)) {
+    if (declaration.type !== 'function_definition' && declaration.type !== 'declaration') continue;
+    for (let inner = fieldChild(declaration, 'declarator'); inner !== null; inner = fieldChild(inner, 'declarator') ?? (inner.type === 'reference_declarator' ? namedChildren(inner)[0] ?? null : null)) {
+      if (inner.type === 'identifier' || inner.type === 'operator_name') record.befriend(ctx.slice(inner).replaceAll(' ', ''));
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './
 import { MAX_DEPTH, type Lowering } from './context.js';
 import { argumentTexts } from './lower-call.js';
 import { lowerCondition, type Head } from './lower-condition.js';
-import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
+import { lowerAlias, lowerDeclaration, lowerMisreadDeclaration, lowerTypedef, lowerUsing, readsAsDeclaration } from './lower-declaration.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { stringValue } from './lower-literal.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
@@ -144,6 +144,7 @@ function lowerExpressionStatement(ctx: Lowering, node: Cst): Stmt {
   if (inner === undefined) return { kind: 'empty', span };
   if (holdsError(node)) return ctx.opaqueStmt(node, 'syntax error');
   if (inner.type === 'gnu_asm_expression') return lowerAsm(ctx, node, inner);
+  if (readsAsDeclaration(ctx, inner)) return lowerMisreadDeclaration(ctx, node);
   const macro = statementMacro(ctx, inner);
   // A `;` in the text belongs to the statement, whatever the macro stands for in this build; one that the overlay put there does not.
   if (macro !== null) return ctx.override === null && ctx.unit.source.text[node.end - 1] === ';' ? { ...macro, span } : macro;

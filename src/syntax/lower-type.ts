@@ -7,7 +7,8 @@ import { lowerEnum } from './lower-enum.js';
 import { lowerRecord } from './lower-record.js';
 import type { TypeDecl } from './scope.js';
 import { memberScope } from './scope.js';
-import type { DependentType, EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
+import type { DependentType, EnumDecl, Expr, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
+import { strip } from './tree.js';
 import {
   UNKNOWN, bindings, dependentType, enumType, namedType, pointerTo, qualify, recordType, referenceTo, sizedType, stripReference, substitute, unknownType,
   unqualified,
@@ -91,7 +92,7 @@ export function lowerType(ctx: Lowering, node: Cst): Type {
     case 'placeholder_type_specifier': return unknownType('auto');
     case 'decltype': {
       const operand = namedChildren(node)[0];
-      return operand === undefined ? UNKNOWN : lowerExpression(ctx, operand).type;
+      return operand === undefined ? UNKNOWN : decltypeOf(lowerExpression(ctx, operand), operand.type === 'parenthesized_expression');
     }
     case 'struct_specifier': case 'class_specifier': case 'union_specifier': {
       const decl = lowerRecord(ctx, node, null);
@@ -109,6 +110,27 @@ export function lowerType(ctx: Lowering, node: Cst): Type {
 function wordsOf(text: string): readonly string[] {
   const bare = text.includes('/') ? text.replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ' ') : text;
   return bare.split(/\s+/).filter((word) => word !== '');
+}
+
+/** `decltype(e)`: a name has the type that it was declared with; an lvalue, and a name in parentheses, gives a reference ([dcl.type.decltype]). */
+function decltypeOf(expr: Expr, parenthesised: boolean): Type {
+  const e = strip(expr);
+  const to = e.type;
+  switch (e.kind) {
+    case 'ref': {
+      const { decl } = e;
+      if (decl === null || (decl.kind !== 'variable' && decl.kind !== 'parameter')) return to;
+      return parenthesised || decl.type.kind === 'reference' ? referenceTo(to, !parenthesised && decl.type.kind === 'reference' && decl.type.rvalue === true) : to;
+    }
+    case 'member': return parenthesised || e.field?.type.kind === 'reference' ? referenceTo(to, false) : to;
+    case 'index': case 'assign': return referenceTo(to, false);
+    case 'unary': return e.op === '*' ? referenceTo(to, false) : to;
+    case 'update': return e.prefix ? referenceTo(to, false) : to;
+    case 'conditional': return decltypeOf(e.then, true).kind === 'reference' && decltypeOf(e.else, true).kind === 'reference' ? referenceTo(to, false) : to;
+    case 'cast': return e.reference === undefined ? to : referenceTo(to, e.reference === 'rvalue');
+    case 'call': return (e.callee.kind === 'function' || e.callee.kind === 'method') && e.callee.candidates.some(({ returns }) => returns.kind === 'reference') ? referenceTo(to, false) : to;
+    default: return to;
+  }
 }
 
 /** The type that a name stands for where lowering stands, macros included. */

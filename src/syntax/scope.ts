@@ -33,6 +33,7 @@ export class Scope {
   #aliases: Map<string, string> | null = null;
   #dark = false;
   #usingAt: number[] | null = null;
+  #friends: Set<string> | null = null;
 
   constructor(
     readonly kind: ScopeKind,
@@ -86,6 +87,15 @@ export class Scope {
 
   darken(): void {
     this.#dark = true;
+  }
+
+  /** For the members of a record: a function that is declared or defined as a friend there, which only the arguments of a call lead to. */
+  befriend(name: string): void {
+    (this.#friends ??= new Set()).add(name);
+  }
+
+  hasFriend(name: string): boolean {
+    return this.#friends?.has(name) === true;
   }
 
   declare(decl: Decl): void {

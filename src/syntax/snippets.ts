@@ -8,6 +8,8 @@ import type { CppParser } from './parser.js';
 const EXPRESSION_HEAD = 'auto x=(';
 const STATEMENT_HEAD = 'void f(){';
 const TYPE_HEAD = 'using x=';
+/** A storage class can only begin a declaration, and this one says nothing of the variable. */
+const DECLARATION_HEAD = `${STATEMENT_HEAD}register `;
 
 /** Longest cache; entries are dropped all at once beyond it. */
 const MAX_ENTRIES = 20_000;
@@ -98,6 +100,7 @@ function makeSnippets(parser: CppParser): SnippetStore {
     return picked === null || picked.type === 'comma_expression' ? null : { root: picked, ...second, original: whole };
   });
   const sliced = keyed<Cst | null>();
+  const declared = keyed<Cst | null>();
   const parsedExpression = snippet(EXPRESSION_HEAD, '\n);', expressionOf);
   return {
     expression: (text) => (STATEMENT_START.test(text) ? null : NUMBER.test(text) ? numberSnippet(text) : parsedExpression(text)),
@@ -118,6 +121,12 @@ function makeSnippets(parser: CppParser): SnippetStore {
       const head = EXPRESSION_HEAD + prefix;
       const root = parse(`${head}${text}${suffix});`, start - head.length);
       return root === null ? null : expressionOf(root);
+    }),
+    declaration: (text, start) => declared(`${start} ${text}`, () => {
+      const root = parse(`${DECLARATION_HEAD}${text}}`, start - DECLARATION_HEAD.length);
+      const fn = root === null ? undefined : namedChildren(root)[0];
+      const [only, more] = fn === undefined ? [] : namedChildren(fieldChild(fn, 'body') ?? fn);
+      return only?.type === 'declaration' && more === undefined ? only : null;
     }),
   };
 }

@@ -341,8 +341,11 @@ export interface LambdaExpr extends ExprBase {
   readonly body: CompoundStmt;
 }
 
-/** Not understood: reads and writes unknown. */
-export interface OpaqueExpr extends ExprBase { readonly kind: 'opaque'; readonly reason: string }
+/** The identifiers in a text that is not understood, macros looked through. `plain`: nothing in it calls, binds or takes an address, so that of arrays alone may be kept. */
+export interface TextNames { readonly all: readonly string[]; readonly plain: boolean }
+
+/** Not understood: reads and writes unknown. `names` are those whose address it may keep; absent if any may be among them. */
+export interface OpaqueExpr extends ExprBase { readonly kind: 'opaque'; readonly reason: string; readonly names?: TextNames }
 
 // ----------------------------------------------------------------------------------------------------------- statements
 
@@ -459,7 +462,7 @@ export interface MacroStmt extends StmtBase {
   readonly several?: true;
 }
 
-export interface OpaqueStmt extends StmtBase { readonly kind: 'opaque'; readonly reason: string }
+export interface OpaqueStmt extends StmtBase { readonly kind: 'opaque'; readonly reason: string; /** As for an expression. */ readonly names?: TextNames }
 
 // -------------------------------------------------------------------------------------------------------------- program
 
