@@ -16,7 +16,17 @@ __device__ V &same(V &v) { return v; }
 __device__ int through(const int *r, int &q) { q = threadIdx.x; return *r; }
 __device__ int named(const int &r, int *q) { *q = threadIdx.x; return r; }
 __device__ int both(int &r, int &q) { q = threadIdx.x; return r; }
-__device__ int object(V &r, V *q) { q->x = threadIdx.x; return r.x; }`;
+__device__ int object(V &r, V *q) { q->x = threadIdx.x; return r.x; }
+struct Set { __device__ Set(int &x) { x = threadIdx.x; } };
+struct Sets { Set s; };
+struct SetD : Set { using Set::Set; };
+template <class T> struct Held { T v; __device__ Held(T x) : v(x) {} __device__ void put() { v = threadIdx.x; } static __device__ void in(T x) { x = threadIdx.x; } };
+__device__ void take(Set) {}
+__device__ void takes(const Set &) {}
+__device__ Set made(int &x) { return x; }
+template <class T> __device__ void told(T x) { x = threadIdx.x; }
+namespace far { struct T { int v; }; enum E { E0 }; __device__ void put(const T &, int &x) { x = threadIdx.x; } __device__ void put(E, int &x) { x = threadIdx.x; } __device__ T &operator<<(T &o, int &x) { x = threadIdx.x; return o; } __device__ T &operator,(T &o, int &x) { x = threadIdx.x; return o; } }
+__device__ void put(int, int) {}`;
 
 /** Through a pointer or a reference in an object. */
 const THROUGH: readonly string[] = [
@@ -48,6 +58,15 @@ const SPELLED: readonly string[] = [
   'int u = n; decltype(auto) z = (u); z = threadIdx.x; if (u > 5) out[0] = 1;', 'int u = n; decltype((u)) z = u; z = threadIdx.x; if (u > 5) out[0] = 1;', 'V w[2] = {}; w->x = threadIdx.x; if (w[0].x > 5) out[0] = 1;',
 ];
 
+/** By what a constructor, a template's argument, a function of another namespace or a declarator binds. */
+const BOUND: readonly string[] = [
+  'int v = n; take(v); if (v > 5) out[0] = 1;', 'int v = n; takes(v); if (v > 5) out[0] = 1;', 'int v = n; made(v); if (v > 5) out[0] = 1;', 'int v = n; Set q = v; if (v > 5) out[0] = 1;', 'int v = n; const Set &q = v; if (v > 5) out[0] = 1;',
+  'int v = n; Set q[1] = {v}; if (v > 5) out[0] = 1;', 'int v = n; Sets q{v}; if (v > 5) out[0] = 1;', 'int v = n; SetD q = v; if (v > 5) out[0] = 1;', 'int v = n; (void)(Set)v; if (v > 5) out[0] = 1;', 'int v[1] = {n}; for (Set q : v) {} if (v[0] > 5) out[0] = 1;',
+  'int v = n; told<int &>(v); if (v > 5) out[0] = 1;', 'int v = n; Held<int &>::in(v); if (v > 5) out[0] = 1;', 'int v = n; Held<int &> q(v); q.put(); if (v > 5) out[0] = 1;', 'int v = n; far::T q{n}; put(q, v); if (v > 5) out[0] = 1;',
+  'int v = n; put(far::E0, v); if (v > 5) out[0] = 1;', 'int v = n; far::T q{n}; q << v; if (v > 5) out[0] = 1;', 'int v = n; far::T q{n}; q, v; if (v > 5) out[0] = 1;', 'int v = n; int (&r) = v; r = threadIdx.x; if (v > 5) out[0] = 1;',
+  'int v = n; int (&r)(v); r = threadIdx.x; if (v > 5) out[0] = 1;', 'int v[1] = {n}; int (&r)[1] = v; r[0] = threadIdx.x; if (v[0] > 5) out[0] = 1;', 'int v = n; int &r = v; decltype(r) q = v; q = threadIdx.x; if (v > 5) out[0] = 1;',
+];
+
 /** Each `?:` is a branch on `n`, in front of the one that holds for the threads beyond the sixth. */
 function written(body: string): Specimen {
   const arms = [...body.matchAll(/n == (\d) \?/g)].map((found) => Number(found[1]));
@@ -65,4 +84,4 @@ function written(body: string): Specimen {
   };
 }
 
-export const LVALUES: readonly Specimen[] = [...THROUGH, ...TWICE, ...SPELLED].map(written);
+export const LVALUES: readonly Specimen[] = [...THROUGH, ...TWICE, ...SPELLED, ...BOUND].map(written);

@@ -1,7 +1,8 @@
 /** What stands in the parentheses of `if`, `while` and `switch`: an init statement, a declaration or an expression. */
 import { fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
-import { lowerDeclaration, lowerConditionDeclaration, lowerTypedef, lowerAlias, readsAsDeclaration } from './lower-declaration.js';
+import { lowerDeclaration, lowerConditionDeclaration, lowerTypedef, lowerAlias } from './lower-declaration.js';
+import { readsAsDeclaration } from './misread-declaration.js';
 import { lowerExpression } from './lower-expression.js';
 import { Scope } from './scope.js';
 import type { Expr, Stmt, VariableDecl } from './tree.js';

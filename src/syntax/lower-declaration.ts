@@ -1,8 +1,7 @@
 /** Declarations of variables, typedefs, aliases and using-declarations; inside functions also what only looks like one. */
 import { childOfType, fieldChild, fieldChildren, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
-import { isTypeName, lowerExpression, lowerInitList, rooted } from './lower-expression.js';
-import { macroNamed } from './lower-macro.js';
+import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
 import { includeIn } from './lower-include.js';
@@ -252,53 +251,6 @@ export function lowerDeclaration(ctx: Lowering, node: Cst): Stmt {
     return { kind: 'expression', span: ctx.span(node), expression: lowerExpression(ctx, parsed) };
   }
   return declareVariables(ctx, node, previousEnd(ctx, node), 'function');
-}
-
-/** `int (&x) = m;`, `int (*p)[2] = a;`, `T (&x)(m);` read as expressions; in C++ a statement that can be a declaration is one. */
-export function readsAsDeclaration(ctx: Lowering, statement: Cst): boolean {
-  for (let node: Cst | null = statement; node !== null;) {
-    switch (node.type) {
-      case 'comma_expression': case 'assignment_expression': node = fieldChild(node, 'left'); break;
-      case 'subscript_expression': node = fieldChild(node, 'argument'); break;
-      case 'binary_expression': {
-        const left = fieldChild(node, 'left');
-        const right = fieldChild(node, 'right');
-        const op = node.children.find((child) => !child.named)?.type;
-        return left?.type === 'identifier' && right?.type === 'assignment_expression' && (op === '*' || op === '&' || op === '&&') && isTypeName(ctx, left) && macroNamed(ctx, left, false) === null;
-      }
-      case 'call_expression': {
-        const fn = fieldChild(node, 'function');
-        const list = fieldChild(node, 'arguments');
-        if (fn === null || list === null) return false;
-        if (fn.type === 'call_expression' || fn.type === 'subscript_expression') { node = fn; break; }
-        const [only, more] = namedChildren(list);
-        if (only === undefined || more !== undefined || !isDeclarator(only) || (node === statement && only.type === 'identifier')) return false;
-        return isTypeName(ctx, fn) && macroNamed(ctx, fn, true) === null;
-      }
-      default: return false;
-    }
-  }
-  return false;
-}
-
-/** Could the expression be read as a declarator: a name below `*`, `&`, parentheses and subscripts? */
-function isDeclarator(expression: Cst): boolean {
-  let node: Cst | null | undefined = expression;
-  while (node !== null && node !== undefined) {
-    switch (node.type) {
-      case 'identifier': return true;
-      case 'pointer_expression': case 'subscript_expression': node = fieldChild(node, 'argument'); break;
-      case 'parenthesized_expression': node = namedChildren(node)[0]; break;
-      default: return false;
-    }
-  }
-  return false;
-}
-
-export function lowerMisreadDeclaration(ctx: Lowering, node: Cst): Stmt {
-  const declaration = ctx.unit.snippets.declaration(ctx.text.slice(node.start, node.end).replace(/;?\s*$/, ';'), node.start);
-  if (declaration === null) return ctx.opaqueStmt(node, 'a declaration that reads as an expression');
-  return { ...declareVariables(ctx, declaration, node.start, 'function'), span: ctx.span(node) };
 }
 
 /** `flag && x < n && x >= 1`, which tree-sitter takes for `flag &&x<n && x> = 1`: what stands in the place of the type is a value. */

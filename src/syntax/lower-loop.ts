@@ -2,7 +2,8 @@
 import { childOfType, fieldChild, holdsError, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { lowerCondition } from './lower-condition.js';
-import { bindingType, lowerConditionDeclaration, lowerDeclaration, lowerMisreadDeclaration, readsAsDeclaration } from './lower-declaration.js';
+import { bindingType, lowerConditionDeclaration, lowerDeclaration } from './lower-declaration.js';
+import { lowerMisreadDeclaration, readsAsDeclaration } from './misread-declaration.js';
 import { lowerExpression } from './lower-expression.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { lowerBody } from './lower-statement.js';

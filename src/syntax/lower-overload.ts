@@ -266,7 +266,7 @@ export function mayFit(decl: FunctionDecl, args: readonly Expr[]): boolean {
 function mayBecome(wanted: Type, arg: Expr): boolean {
   const from = decay(arg.type);
   if (wanted.kind === 'unknown' || wanted.kind === 'dependent' || from.kind === 'unknown' || from.kind === 'dependent' || strip(arg).kind === 'init-list') return true;
-  if (wanted.kind === 'enum' && from.kind === 'enum') return from.decl === wanted.decl;
+  if (wanted.kind === 'enum' && from.kind !== 'record') return from.kind === 'enum' && from.decl === wanted.decl;
   if (wanted.kind !== 'record') return from.kind !== 'record' || mayConvert(from.decl);
   if (from.kind === 'record' && (from.decl === wanted.decl || derives(from.decl, wanted.decl, 0) || mayConvert(from.decl))) return true;
   return mayBeMade(wanted.decl);

@@ -3,7 +3,8 @@ import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './
 import { MAX_DEPTH, type Lowering } from './context.js';
 import { argumentTexts } from './lower-call.js';
 import { lowerCondition, type Head } from './lower-condition.js';
-import { lowerAlias, lowerDeclaration, lowerMisreadDeclaration, lowerTypedef, lowerUsing, readsAsDeclaration } from './lower-declaration.js';
+import { lowerAlias, lowerDeclaration, lowerTypedef, lowerUsing } from './lower-declaration.js';
+import { lowerMisreadDeclaration, readsAsDeclaration } from './misread-declaration.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { stringValue } from './lower-literal.js';
 import { macroHeadOf, type MacroHead } from './lower-head.js';

@@ -1,14 +1,14 @@
 /** Types and declarators: from the concrete tree to `Type`. */
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
+import { decltypeOf } from './decltype.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { lowerParameters } from './lower-parameters.js';
 import { lowerEnum } from './lower-enum.js';
 import { lowerRecord } from './lower-record.js';
 import type { TypeDecl } from './scope.js';
 import { memberScope } from './scope.js';
-import type { DependentType, EnumDecl, Expr, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
-import { strip } from './tree.js';
+import type { DependentType, EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
 import {
   UNKNOWN, bindings, dependentType, enumType, namedType, pointerTo, qualify, recordType, referenceTo, sizedType, stripReference, substitute, unknownType,
   unqualified,
@@ -110,27 +110,6 @@ export function lowerType(ctx: Lowering, node: Cst): Type {
 function wordsOf(text: string): readonly string[] {
   const bare = text.includes('/') ? text.replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ' ') : text;
   return bare.split(/\s+/).filter((word) => word !== '');
-}
-
-/** `decltype(e)`: a name has the type that it was declared with; an lvalue, and a name in parentheses, gives a reference ([dcl.type.decltype]). */
-function decltypeOf(expr: Expr, parenthesised: boolean): Type {
-  const e = strip(expr);
-  const to = e.type;
-  switch (e.kind) {
-    case 'ref': {
-      const { decl } = e;
-      if (decl === null || (decl.kind !== 'variable' && decl.kind !== 'parameter')) return to;
-      return parenthesised || decl.type.kind === 'reference' ? referenceTo(to, !parenthesised && decl.type.kind === 'reference' && decl.type.rvalue === true) : to;
-    }
-    case 'member': return parenthesised || e.field?.type.kind === 'reference' ? referenceTo(to, false) : to;
-    case 'index': case 'assign': return referenceTo(to, false);
-    case 'unary': return e.op === '*' ? referenceTo(to, false) : to;
-    case 'update': return e.prefix ? referenceTo(to, false) : to;
-    case 'conditional': return decltypeOf(e.then, true).kind === 'reference' && decltypeOf(e.else, true).kind === 'reference' ? referenceTo(to, false) : to;
-    case 'cast': return e.reference === undefined ? to : referenceTo(to, e.reference === 'rvalue');
-    case 'call': return (e.callee.kind === 'function' || e.callee.kind === 'method') && e.callee.candidates.some(({ returns }) => returns.kind === 'reference') ? referenceTo(to, false) : to;
-    default: return to;
-  }
 }
 
 /** The type that a name stands for where lowering stands, macros included. */

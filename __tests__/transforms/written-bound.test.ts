@@ -1,0 +1,78 @@
+/** A condition on a variable that the loop binds to something which may change it is not invariant, whichever way the binding is written; what only takes values leaves it alone. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { hoist } from '../../transforms/hoist.js';
+import { peel } from '../../transforms/peel.js';
+import { ASSOCIATED, BINDERS, CONVERSIONS, DECLARATORS, HARMLESS, TAKERS, TEMPLATES } from '../helpers/bindings.js';
+import { load, outcomesOf } from '../helpers/transform.js';
+
+beforeAll(async () => { await initParser(); });
+
+const kernel = (before: string, text: string, condition: string): string => {
+  const [inFront, inLoop] = text.includes('~~') ? text.split('~~') : ['', text];
+  return `${before}
+__global__ void k(const int *__restrict__ a, float *__restrict__ o, int n, int m, int u) {
+    float s = 0.f; int *p0 = nullptr; void (*pf)(int &) = nullptr; ${text.includes('p0') ? 'p0 = &m;' : ''} ${text.includes('pf') ? 'pf = up;' : ''}
+    ${inFront ?? ''}
+    for (int i = 0; i < n; ++i) {
+        if (${condition}) { s += a[i] * 3.f; s *= 0.25f; s += 1.f; } else { s -= a[i]; s *= 0.5f; }
+        { ${inLoop ?? ''} }
+    }
+    o[threadIdx.x] = s;
+}
+`;
+};
+
+const applied = (transform: Parameters<typeof outcomesOf>[0], text: string, condition: string): boolean =>
+  outcomesOf(transform, load(text), { evenIfItLoses: true }).some((o) => o.status === 'applied' && text.startsWith(`if (${condition})`, o.site.branch.span.start));
+
+describe.each([['a conversion', CONVERSIONS], ['a template argument', TEMPLATES], ['look-up by arguments', ASSOCIATED], ['a declarator', DECLARATORS]])('changed by %s', (_, list) => {
+  test.each(list)('%s', (text) => {
+    expect(applied(hoist, kernel(BINDERS, text, 'm > 2'), 'm > 2')).toBe(false);
+  });
+});
+
+describe('nothing changes it', () => {
+  test.each(HARMLESS)('%s', (text) => {
+    expect(applied(hoist, kernel(TAKERS, text, 'm > 2'), 'm > 2')).toBe(true);
+  });
+});
+
+/** A few of each kind: the bound of a guard is not the bound of a run if the loop changes it. */
+test.each(['take(m);', 'Inc x = m;', 'Agg x{m};', 'tv<int &>(m);', 'Box<int &>::st(m);', 'na::T x; adl(x, m);', 'na::T x; x << m;', 'int (&x) = m; ++x;', 'int (&x)[1] = *(int (*)[1])&m; x[0]++;'])('no bound: %s', (text) => {
+  expect(applied(peel, kernel(BINDERS, text, 'i < m'), 'i < m')).toBe(false);
+});
+
+test('a bound that stays is one', () => {
+  expect(applied(peel, kernel(TAKERS, 'takev(m);', 'i < m'), 'i < m')).toBe(true);
+});
+
+describe('text that is not understood', () => {
+  test.each(['auto *x = new int *(&m); ~~ ++**x;', 'auto f = [&x = m] { ++x; }; ~~ f();'])('may keep what it names: %s', (text) => {
+    expect(applied(hoist, kernel(BINDERS, text, 'm > 2'), 'm > 2')).toBe(false);
+  });
+  test.each(['auto f = [x = m] { return x; }; ~~ s += a[i];', 'auto f = [&x = u] { ++x; }; ~~ s += a[i];'])('leaves the rest alone: %s', (text) => {
+    expect(applied(hoist, kernel(TAKERS, text, 'm > 2'), 'm > 2')).toBe(true);
+  });
+});
+
+describe('types of templates that are references in an instance', () => {
+  const TRAITS = 'struct Names { using ref = int &; using number = int; };\ntemplate <class T> struct Tt { using ref = T &; using number = T; };\n';
+  const instance = (write: string, argument: string): string => `${TRAITS}
+template <class T> __global__ void k(const int *__restrict__ a, float *__restrict__ o, int n, int m) {
+    float s = 0.f;
+    for (int i = 0; i < n; ++i) {
+        if (m > 2) { s += a[i] * 3.f; s *= 0.25f; s += 1.f; } else { s -= a[i]; s *= 0.5f; }
+        ${write}
+    }
+    o[threadIdx.x] = s;
+}
+void host(int *a, float *o) { k<${argument}><<<1, 64>>>(a, o, 3, 1); }
+`;
+  test.each([['typename T::ref x = m; ++x;', 'Names'], ['typename Tt<T>::ref x = m; ++x;', 'int'], ['typename Tt<T &>::number x = m; ++x;', 'int'], ['T &x = m; ++x;', 'int']])('%s with T = %s', (write, argument) => {
+    expect(applied(hoist, instance(write, argument), 'm > 2')).toBe(false);
+  });
+  test.each([['typename T::number x = m; ++x;', 'Names'], ['T x = m; ++x;', 'int'], ['typename Tt<T>::number x = m; ++x;', 'int'], ['const T &x = m; s += x;', 'int']])('%s with T = %s is a copy', (write, argument) => {
+    expect(applied(hoist, instance(write, argument), 'm > 2')).toBe(true);
+  });
+});
