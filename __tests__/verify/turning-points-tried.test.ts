@@ -98,6 +98,16 @@ describe('loops', () => {
   });
 });
 
+test('a second size that is smaller than the turns that the first one needs', () => {
+  const text = (axis: string): string => `__global__ void k(const float *x, float *y, int n, int rows) { int i = blockIdx.x * blockDim.x + threadIdx.x; for (int r = 0; r < rows; ++r) { int j = r * gridDim.${axis} * blockDim.x + i; if (j < n) y[j] = x[j] + 1.0f; } }`;
+  expect(verifyEquivalent(load(text('x')).program, load(text('y')).program, 'k').status).toBe('different');
+});
+
+test('a narrow place in a plane', () => {
+  const text = (type: string): string => `__global__ void k(const float *x, float *y, int width, int height) { ${type} c = blockIdx.x * blockDim.x + threadIdx.x; int r = blockIdx.y * blockDim.y + threadIdx.y; if (c < width && r < height) y[r * width + c] = x[r * width + c]; }`;
+  expect(verifyEquivalent(load(text('int')).program, load(text('short')).program, 'k', { budgetMs: 20_000 }).status).toBe('different');
+});
+
 describe('what runs on', () => {
   const strided = (type: string): string => `__global__ void k(const float *x, float *y, int n) { float v = 0; for (${type} j = blockIdx.x * blockDim.x + threadIdx.x; j < n; j += blockDim.x * gridDim.x) v += x[j]; y[threadIdx.x] = v; }
 void start(const float *x, float *y, int n) { k<<<8, 128>>>(x, y, n); }`;

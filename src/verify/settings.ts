@@ -180,6 +180,8 @@ function aroundConstants(own: Shape, usage: Usage | null, plane: boolean): Pair[
   // lets the others do nothing).
   const out = (usage.narrow ?? []).flatMap((limit): Pair[] => {
     const blocks = Math.ceil((limit + 64) / threads(own));
+    // In a plane one axis alone goes so far.
+    if (plane) return [{ block: own, size: Math.min(own[0], 9), blocks: Math.ceil((limit + 64) / own[0]) }];
     return blocks <= 1 ? [] : [{ block: own, size: 40, blocks }, { block: own, size: own[0] + 9, blocks }, { block: own, size: limit + 70, blocks: Math.ceil((limit + 70) / threads(own)) }];
   });
   const counts = [...new Set(usage.places.filter((p) => (p.of === 'block' || p.of === 'gridDim') && p.axis === 'x' && p.value >= 3 && p.value < 64).map((p) => p.value + 2))].slice(0, MOST_CONSTANTS);
