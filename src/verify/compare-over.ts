@@ -119,7 +119,8 @@ export function compareOver(c: Comparison): Verdict {
     else return { status: 'not-verified', runs: course.runs, obstacles: [{ side: 'after', reason, at: null }], notes: [...course.notes] };
   }
   else if (c.divided && course.together === 0) course.notes.add(`no two of ${c.kernels.join(', ')} had blocks in one run: how they part the grid was not tried`);
-  const aliased = compareAliased(c, course, end);
+  // They have time of their own, however long the settings took.
+  const aliased = compareAliased(c, course, Math.max(end, Date.now() + c.budgetMs / 5));
   if (aliased !== null) return aliased;
   const silent = course.runs - course.clean.length;
   const reasons = [...new Set([...course.inconclusive, ...course.obstacles.map((o) => o.reason)])];

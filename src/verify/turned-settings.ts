@@ -82,10 +82,9 @@ export function withTurningPoints(settings: readonly Setting[], search: TurningS
   const [base] = bases;
   const small = bases.filter((s) => s.block === base?.block && s.size <= MODEST);
   const turning = TURNS.flatMap((v) => bounds.map((name): Values => ({ [name]: v }))).slice(0, MOST_TURNING).flatMap((values, i): Setting[] => { const s = small[i % Math.min(small.length, 4)] ?? base; return s === undefined ? [] : [{ ...s, values }]; });
-  // A second size that bounds a loop, smaller than the turns that the first one needs.
-  const short = bases.filter((s) => s.grid[0] > 1 && s.grid[0] * s.block[0] < s.size);
-  const sizes = [...search.names].filter((name) => search.bounds.has(name) && isSizeName(name)).flatMap((name): Values[] => [{ [name]: 2 }, { [name]: 3 }]).slice(0, MOST_TURNING);
-  turning.push(...sizes.flatMap((values, i): Setting[] => { const s = short[i % Math.min(short.length, 4)]; return s === undefined ? [] : [{ ...s, values }]; }));
+  // A second size that bounds a loop, and a first one that needs more turns of the grid than that.
+  const seconds = [...search.names].filter((name) => search.bounds.has(name) && isSizeName(name)).flatMap((name): Values[] => [{ [name]: 2 }, { [name]: 3 }]).slice(0, MOST_TURNING);
+  if (base !== undefined && search.grids && search.sizes) turning.push(...seconds.map((values): Setting => ({ ...base, grid: [3, base.grid[1], base.grid[2]], size: 7 * base.block[0] + 3, values })));
   out.splice(2 * BEFORE + Math.min(made.length, MOST_ALONE / 2), 0, ...turning);
   if (search.sentinels) out.splice(BEFORE, 0, ...SENTINELS.flatMap((seed, i): Setting[] => { const s = bases[i % bases.length]; return s === undefined ? [] : [{ ...s, seed }]; }));
   out.push(...made.slice(MOST_ALONE / 2));
