@@ -43,3 +43,19 @@ test('an edit whose site comes up again is taken back, and others of its round a
   await project.save();
   expect(readFileSync(join(cwd, 'a.cu'), 'utf8')).toBe(before.replace(/(settles[^}]*)if \(n > 3\) /, '$1'));
 });
+
+test('what an edit has left of a condition is another site', async () => {
+  const cwd = temporaryFolder('divmod-again-');
+  writeFileSync(join(cwd, 'a.cu'), `__global__ void f(const float *a, float *o, int n, int m) {
+    float s = 0.f;
+    if (m > 1)
+        for (int i = 2; i < n; i += 8) { if (i + 1 < n && i == 2) { s += a[i]; } }
+    o[threadIdx.x] = s;
+}
+`);
+  const project = await Project.open({ include: ['a.cu'], cwd, settings: {} });
+  const { sites } = project.apply(['peel'], { evenIfItLoses: true });
+  expect(sites.map((site) => site.status)).toEqual(['applied', 'applied']);
+  await project.save();
+  expect(project.apply(['peel'], { evenIfItLoses: true }).sites.filter((site) => site.status === 'applied')).toEqual([]);
+});

@@ -330,15 +330,21 @@ function keyOf(workspace: Workspace, { unit, request, outcome }: Candidate): str
   return [unit.source.realPath, request.transform.name, request.variant ?? '', site.function.name, exact ? String(line) : '', branchText({ unit, outcome })].join('\0');
 }
 
-/** The site by its place in the file as it was read; null where an edit has written it anew. */
+/** The site by its place in the file as it was read, and by what is asked there (of `a && b` an edit may have left `b`, which is another site); null where an edit has written it anew. */
 function placeOf(workspace: Workspace, { unit, request, outcome }: Candidate): string | null {
   const { site } = outcome;
   const at = workspace.originalOffset(unit.source.realPath, site.branch.span.start);
-  return at === null ? null : [unit.source.realPath, request.transform.name, request.variant ?? '', at].join('\0');
+  return at === null ? null : [unit.source.realPath, request.transform.name, request.variant ?? '', at, askedText(unit, site)].join('\0');
 }
 
 function comesAgain(line: number): Obligation {
   return { id: 'already-done', status: 'refuted', grant: null, line, text: 'after the edit the same site came up again as it was, so the edit was taken back: this is a fault of divmod', remedy: 'please report it' };
+}
+
+/** The condition of the branch, white space aside. */
+function askedText({ source }: Unit, { branch }: Site): string {
+  const condition = branch.kind === 'if' || branch.kind === 'conditional' || branch.kind === 'while' || branch.kind === 'do' || branch.kind === 'for' ? branch.condition : null;
+  return condition === null ? '' : source.text.slice(condition.span.start, condition.span.end).replace(/\s+/g, ' ');
 }
 
 /** The start of the branch's text, white space aside. */
