@@ -230,6 +230,13 @@ describe('constants', () => {
     expect(bound('constexpr int R = 3;\n#define TWICE (2 * R)\n', 'TWICE', 'const int R = 6;\n')).toBe('TWICE');
   });
 
+  test('a counter whose name a using-declaration, an enum or a function declaration of the block has stays in a block of its own', () => {
+    for (const brought of ['using na::R;', 'enum { R = 4 };', 'float R(float);', 'namespace R = na;']) {
+      const { text } = applyAll(peel, `${SPACES}${kernel(`${brought}\nfor (int R = 0; R < n; ++R) {\n    if (R < 3) s += a[R];\n    else s *= 0.5f;\n}`)}`, { evenIfItLoses: true });
+      expect(text).toContain('    {\n        int R = 0;\n');
+    }
+  });
+
   test('one text for two values is not one value', () => {
     refuses(peel, `constexpr int R = 3;\n${kernel(`for (int i = 0; i < n; ++i) {
     if (i < (R & 6)) s += a[i];

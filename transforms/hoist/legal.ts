@@ -15,6 +15,7 @@ import { conjunctsOf } from '../lib/loops.js';
 import { excerpt, lineOf, proved, provedUnder, refuted, unknown } from '../lib/obligation.js';
 import { statementStart } from '../lib/text.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
+import { localDeclarations } from '../lib/local-names.js';
 import { bringsNames, wordsOf } from '../lib/words.js';
 import { sharedAmongArms } from './braces.js';
 import { atRunTime, conditionInvariant, conditionPure, safeEarly, type Guard } from './condition.js';
@@ -217,7 +218,8 @@ function sharedNamesFree(context: TransformContext, statements: readonly Declare
   const line = lineOf(context, loop);
   const shared = statements.flatMap((stmt) => stmt.variables);
   for (const decl of shared) {
-    let other = context.facts.function.parameters.some((parameter) => parameter.name === decl.name);
+    let other = context.facts.function.parameters.some((parameter) => parameter.name === decl.name)
+      || localDeclarations(context).some(({ stmt: { brings } }) => brings !== undefined && brings !== 'any' && brings.includes(decl.name));
     if (body !== null) {
       for (const declared of declaredIn(body)) if (declared !== decl && declared.name === decl.name) other = true;
       walk(body, (node) => {

@@ -6,6 +6,7 @@ import { isStmt, walk, type Node } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Span } from '../../src/source/types.js';
 import type { CompoundStmt, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { namesDeclared } from './local-names.js';
 import { extentOf, indentAt, lineStartOf, startsLine, styleOf } from './text.js';
 import type { Edit, TransformContext } from './types.js';
 
@@ -73,7 +74,7 @@ export function mayStandBefore(facts: FunctionFacts, loop: Stmt, variables: read
   const spelled = (span: Span): boolean => [...names].some((name) => new RegExp(`\\b${name}\\b`).test(text.slice(span.start, span.end)));
   for (const statement of parent.body) {
     if (statement === loop) continue;
-    if (statement.kind === 'declare' && [...statement.variables, ...statement.types].some((decl) => names.has(decl.name))) return false;
+    if (statement.kind === 'declare' && namesDeclared(statement).some((name) => names.has(name))) return false;
     if ((statement.kind === 'opaque' || statement.kind === 'macro-statement' || statement.kind === 'preprocessor') && spelled(statement.span)) return false;
   }
   if (headNames(facts, parent).some((name) => names.has(name))) return false;
