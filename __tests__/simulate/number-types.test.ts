@@ -52,6 +52,12 @@ describe('types that values hang on', () => {
     expect(run(`${traits}\ntemplate <class T> __device__ int f() { typename Traits<T>::type q = -1; return q > 0; }\n__global__ void k(int *o) { o[0] = f<float>(); }`).status).toBe('unsupported');
   });
 
+  test('a parameter of an enum holds its enumerators, by turns', () => {
+    const text = 'enum Mode { OFF = 10, ON = 20, AUTO = 30 };\n__global__ void k(int *o, Mode mode) { o[0] = mode; }';
+    const seen = new Set([1, 2, 3, 4, 5, 6].map((seed) => contents(run(text, { block: [1, 1, 1], seed }), 'o', 1)[0]));
+    expect([...seen].sort()).toEqual([10, 20, 30]);
+  });
+
   test('an enum over bool is not simulated: compilers turn 2 into 0, the standard into 1', () => {
     expect(run('enum B : bool { B0, B1 };\n__global__ void k(int *o, int n) { o[0] = (B)n == B1; }', { args: ['n=2'] }).status).toBe('unsupported');
   });

@@ -192,6 +192,11 @@ function truthy(v: ConstantValue): boolean {
   return v.kind === 'integer' ? v.value !== 0n : v.value !== 0;
 }
 
+/** The value of an enumerator, in the type of what it was given. */
+export function enumeratorValue(decl: EnumeratorDecl, env: Env): ConstantValue | null {
+  return enumerator(decl, env, 0);
+}
+
 function enumerator(decl: EnumeratorDecl, env: Env, depth: number): ConstantValue | null {
   // Walk back to the last enumerator with a value of its own.
   let steps = 0n;

@@ -6,7 +6,8 @@ import type { GlobalObject } from './codegen/compiler.js';
 import { laneArray } from './codegen/operators.js';
 import type { Machine } from './machine.js';
 import type { Filler, Segment } from './memory.js';
-import { resolve, type Env } from './resolve.js';
+import { enumeratorValue } from './constants.js';
+import { EMPTY_ENV, resolve, type Env } from './resolve.js';
 import { leaves, sizeOf, Unsupported, widthOf, type Scalar, type SimType } from './types.js';
 import type { Usage } from './usage.js';
 import { wrapI64, type Wide } from './values.js';
@@ -114,6 +115,17 @@ function scalarValue(name: string, s: Scalar, root: string, rank: () => number, 
   return candidates[(hashText(name) + o.seed) % candidates.length] ?? 1;
 }
 
+/** One of the enumerators' values for a parameter of an enum's type: others are no values of most enums. */
+function enumeratorOf(type: Type, name: string, seed: number): bigint | null {
+  if (type.kind !== 'enum') return null;
+  const values = type.decl.enumerators.flatMap((decl) => {
+    const value = enumeratorValue(decl, EMPTY_ENV);
+    return value?.kind === 'integer' ? [value.value] : [];
+  });
+  // Neighbouring seeds walk through them.
+  return values[(hashText(name) + seed) % Math.max(1, values.length)] ?? null;
+}
+
 /** Whether an integer type holds the value. */
 export function fits(value: number | bigint, s: Scalar): boolean {
   const bits = widthOf(s) * 8;
@@ -171,7 +183,7 @@ export function prepareInputs(D: Machine, kernel: FunctionDecl, types: readonly 
     if (type === undefined) throw new Unsupported(`parameter ${parameter.name}`, parameter.span, parameter.file);
     switch (type.k) {
       case 'scalar': {
-        const value = scalarValue(name, type.s, name, rank, options, usage);
+        const value = (options.arguments.has(name) ? null : enumeratorOf(parameter.type, name, options.seed)) ?? scalarValue(name, type.s, name, rank, options, usage);
         scalars.set(name, value);
         give(name, type, normalise(value, type.s));
         break;
