@@ -113,7 +113,12 @@ function callOneOf(
   const [best] = candidates;
   if (best === undefined) return builtinOrUnknown(ctx, node, name, calleeNode, args, explicit);
   // What is called is a function that is not among them, or an instance that takes references by what looks like values.
-  if (isToldReference(explicit) || !candidates.some((one) => mayFit(one, args))) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+  if (isToldReference(explicit)) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+  if (!candidates.some((one) => mayFit(one, args))) {
+    // An overload for vectors leaves the built-in function for numbers.
+    const isClass = args.some(({ type }) => type.kind === 'record' && type.decl.vector === null);
+    return isClass ? unknownCall(ctx, node, name, calleeNode, args, explicit) : builtinOrUnknown(ctx, node, name, calleeNode, args, explicit);
+  }
   const library = libraryLaunch(ctx, node, name, list, args);
   if (library !== null) return library;
   let callee: Callee;

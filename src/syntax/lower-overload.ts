@@ -259,17 +259,18 @@ function operatorsOutside(ctx: Lowering, name: string, args: readonly Expr[]): O
 export function mayFit(decl: FunctionDecl, args: readonly Expr[]): boolean {
   return args.every((arg, i) => {
     const parameter = decl.parameters[i];
-    return parameter === undefined || parameter.pack || mayBecome(stripReference(parameter.type), arg);
+    return parameter === undefined || parameter.pack || mayBecome(stripReference(parameter.type), arg, bindingOf(parameter) !== 'object');
   });
 }
 
-function mayBecome(wanted: Type, arg: Expr): boolean {
+/** `converted`: a new object of the type will do, which no reference that may be written can be bound to. */
+function mayBecome(wanted: Type, arg: Expr, converted: boolean): boolean {
   const from = decay(arg.type);
   if (wanted.kind === 'unknown' || wanted.kind === 'dependent' || from.kind === 'unknown' || from.kind === 'dependent' || strip(arg).kind === 'init-list') return true;
   if (wanted.kind === 'enum' && from.kind !== 'record') return from.kind === 'enum' && from.decl === wanted.decl;
-  if (wanted.kind !== 'record') return from.kind !== 'record' || mayConvert(from.decl);
-  if (from.kind === 'record' && (from.decl === wanted.decl || derives(from.decl, wanted.decl, 0) || mayConvert(from.decl))) return true;
-  return mayBeMade(wanted.decl);
+  if (wanted.kind !== 'record') return from.kind !== 'record' || mayConvert(from.decl, 0);
+  if (from.kind === 'record' && (from.decl === wanted.decl || derives(from.decl, wanted.decl, 0) || mayConvert(from.decl, 0))) return true;
+  return converted && mayBeMade(wanted.decl, 0);
 }
 
 function derives(record: RecordDecl, base: RecordDecl, depth: number): boolean {
@@ -277,15 +278,16 @@ function derives(record: RecordDecl, base: RecordDecl, depth: number): boolean {
 }
 
 /** Has the class a conversion function, or a part that is not seen? */
-function mayConvert(record: RecordDecl): boolean {
+function mayConvert(record: RecordDecl, depth: number): boolean {
   if (record.vector !== null) return false;
-  return !record.complete || record.specialised === true || record.bases.length > 0 || record.methods.some(({ name }) => name.startsWith('operator '));
+  return depth > 16 || !record.complete || record.specialised === true || record.bases.some((base) => base.kind !== 'record' || mayConvert(base.decl, depth + 1)) || record.methods.some(({ name }) => name.startsWith('operator '));
 }
 
 /** Can an object of the class be made of one value? */
-function mayBeMade(record: RecordDecl): boolean {
+function mayBeMade(record: RecordDecl, depth: number): boolean {
   if (record.vector !== null) return record.name === 'dim3';
-  return !record.complete || record.specialised === true || record.bases.length > 0 || record.methods.some((method) => method.name === record.name && method.parameters.length > 0);
+  return depth > 16 || !record.complete || record.specialised === true || record.bases.some((base) => base.kind !== 'record' || mayBeMade(base.decl, depth + 1))
+    || record.methods.some((method) => method.name === record.name && method.parameters.length > 0);
 }
 
 /** Is a template told that a parameter of its is a reference, which its functions may then write through? */
