@@ -109,9 +109,10 @@ class Comparison {
   }
 
   #compareNames(first: Visit, other: Visit): void {
-    const sides = this.#sides(first, other);
-    if (sides.size === 0) return;
     const { free } = wordsIn(this.source);
+    const named = (name: string): boolean => free.has(name) || first.behind.has(name) || other.behind.has(name) || name.startsWith('operator');
+    const sides = this.#sides(first, other, named);
+    if (sides.size === 0) return;
     const wanted = new Set<string>();
     const pending: string[] = [];
     const want = (name: string): void => {
@@ -119,7 +120,7 @@ class Comparison {
       wanted.add(name);
       pending.push(name);
     };
-    for (const name of sides.keys()) if (free.has(name) || first.behind.has(name) || other.behind.has(name) || name.startsWith('operator')) want(name);
+    for (const name of sides.keys()) if (named(name)) want(name);
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
       const both = sides.get(name);
       if (both === undefined) continue;
@@ -168,7 +169,7 @@ class Comparison {
   }
 
   /** Names that stand in front of one of the two visits only, with the using-directives that differ taken for what they bring. */
-  #sides(first: Visit, other: Visit): ReadonlyMap<string, Sides> {
+  #sides(first: Visit, other: Visit, named: (name: string) => boolean): ReadonlyMap<string, Sides> {
     const sides = new Map<string, Sides>();
     const add = (decl: DeclaredName, toFirst: boolean): void => {
       let known = sides.get(decl.name);
@@ -176,6 +177,8 @@ class Comparison {
       (toFirst ? known.first : known.other).push(decl);
     };
     const limits = [seenBy(first), seenBy(other)] as const;
+    const parts: { readonly names: FileNames; readonly all: readonly DeclaredName[]; readonly from: number; readonly to: number; readonly toFirst: boolean }[] = [];
+    let any = false;
     for (const file of new Set([...limits[0].keys(), ...limits[1].keys()])) {
       if (file === this.source.realPath) continue;
       const a = limits[0].get(file) ?? 0;
@@ -183,15 +186,20 @@ class Comparison {
       const names = a === b ? null : this.files.names(file);
       const source = names === null ? null : this.files.source(file);
       if (names === null || source === null) continue;
-      const between = ({ at }: { readonly at: number }): boolean => at >= Math.min(a, b) && at < Math.max(a, b);
-      for (const decl of declaredIn(file, names)) if (between(decl)) add(decl, a > b);
-      for (const decl of specialisedIn(source)) if (between(decl)) add(decl, a > b);
+      const part = { names, all: [...declaredIn(file, names), ...specialisedIn(source)], from: Math.min(a, b), to: Math.max(a, b), toFirst: a > b };
+      parts.push(part);
+      any ||= usingsOf(names).length > 0 || part.all.some(({ name, at }) => at >= part.from && at < part.to && named(name));
+    }
+    // Mostly the file uses nothing of all that.
+    if (!any) return sides;
+    for (const { names, all, from, to, toFirst } of parts) {
+      for (const decl of all) if (decl.at >= from && decl.at < to) add(decl, toFirst);
       for (const { path, brings, at } of usingsOf(names)) {
-        if (!between({ at })) continue;
+        if (at < from || at >= to) continue;
         for (const brought of new Set([...limits[0].keys(), ...limits[1].keys()])) {
           const inside = this.files.names(brought);
           if (inside === null) continue;
-          for (const decl of declaredIn(brought, inside)) if (decl.path === brings) add({ ...decl, path }, a > b);
+          for (const decl of declaredIn(brought, inside)) if (decl.path === brings) add({ ...decl, path }, toFirst);
         }
       }
     }
