@@ -123,6 +123,20 @@ describe('what differs in front of the include', () => {
     for (const [cwd, include] of [[through, ['a.cu', 'b.cu']], [through, ['b.cu', 'a.cu']], [through, ['a.cu']], [twice, ['a.cu']], [twice, ['.']]] as const) expect([include, (await applied(cwd, include)).diff()]).toEqual([include, '']);
   });
 
+  test('an include inside of braces', async () => {
+    const header = kernel({ test: 'j + R < m && j + R >= 0' });
+    for (const text of [`const int R = 3;\nnamespace w {\nconst int R = -2;\n${INCLUDE}}\n`, `const int R = 3;\nnamespace w { const int R = -2; }\nnamespace w::v {\n#include "h.cuh"\n}\n`, `const int R = 3;\nstruct S {\nenum { R = -2 };\n${INCLUDE}};\n`]) {
+      const cwd = folder({ 'k.cuh': header, 'h.cuh': INCLUDE, 'a.cu': text });
+      const project = await applied(cwd, ['a.cu']);
+      expect([text, project.diff()]).toEqual([text, '']);
+      expect(project.sites('peel').flatMap(({ refusals }) => refusals.filter(({ id }) => id === 'same-for-includers').map((one) => one.text))[0]).toMatch(/^R is looked up (?:in namespace w|between the braces) first, inside of which a\.cu:\d includes this file$/);
+    }
+    for (const text of [`extern "C" {\n${INCLUDE}}\n`, `namespace {\nconst int Q = 2;\n${INCLUDE}}\n`, `namespace w {\nconst int Q = 2;\n${INCLUDE}}\n`, `void f() {}\n${INCLUDE}`]) {
+      const cwd = folder({ 'k.cuh': kernel(), 'a.cu': text });
+      expect((await applied(cwd, ['a.cu'])).diff()).toMatch(/^\+ {4}if \(lim > 2\)/m);
+    }
+  });
+
   test('options of the command line', async () => {
     const cwd = folder({ 'k.cuh': `#ifndef STEP\n#define STEP(x) (void)(x)\n#endif\n${STEP}`, 'a.cu': INCLUDE, 'b.cu': INCLUDE });
     const commands = (b: string): string => {

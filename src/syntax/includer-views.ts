@@ -8,6 +8,7 @@ import { sameDefinition } from '../source/macros.js';
 import type { MacroDefinition, SourceFile } from '../source/types.js';
 import { declaredIn, specialisedIn, textOf, type DeclaredName } from './declared-names.js';
 import type { FileDoubts, MacroDoubt, NameDoubt } from './doubts.js';
+import { isInside, placeOf } from './include-place.js';
 import type { FileNames } from './scope.js';
 import { walkUnit, wordsIn, wordsOf, type UnitFiles, type Visit } from './unit-walk.js';
 
@@ -25,7 +26,7 @@ export function doubtsOf(files: ViewFiles): ReadonlyMap<string, FileDoubts> {
   for (const root of roots) walkUnit(root, files, shared, visits);
   const found = new Map<string, FileDoubts>();
   for (const [file, list] of visits) {
-    const source = list.length < 2 ? null : files.source(file);
+    const source = list.length < 2 && !list.some(({ places }) => places.some(isInside)) ? null : files.source(file);
     if (source === null) continue;
     const doubts = new Comparison(source, list, files).doubts();
     if (doubts !== null) found.set(file, doubts);
@@ -33,22 +34,28 @@ export function doubtsOf(files: ViewFiles): ReadonlyMap<string, FileDoubts> {
   return found;
 }
 
-/** Files that more than one include leads to, and the roots that reach them. */
+/** Files that more than one include leads to, or one inside of braces, and the roots that reach them. */
 function sharedFiles(files: ViewFiles): { readonly shared: ReadonlySet<string>; readonly roots: readonly SourceFile[] } {
   const ways = new Map<string, number>();
   const reached = new Map<SourceFile, ReadonlySet<string>>();
+  const inside = new Set<SourceFile>();
   for (const root of files.roots) {
     const seen = new Set<SourceFile>([root]);
     for (const source of seen) {
-      for (const included of files.includesOf(source).values()) {
+      for (const [directive, included] of files.includesOf(source)) {
         ways.set(included.realPath, (ways.get(included.realPath) ?? 0) + 1);
         seen.add(included);
+        if (isInside(placeOf(source, source.directives[directive]?.start ?? 0))) inside.add(included);
       }
     }
     ways.set(root.realPath, (ways.get(root.realPath) ?? 0) + 1);
     reached.set(root, new Set([...seen].map(({ realPath }) => realPath)));
   }
-  const shared = new Set([...ways].filter(([, count]) => count > 1).map(([file]) => file));
+  const shared = new Set<string>([...ways].filter(([, count]) => count > 1).map(([file]) => file));
+  for (const source of inside) {
+    shared.add(source.realPath);
+    for (const included of files.includesOf(source).values()) inside.add(included);
+  }
   return { shared, roots: shared.size === 0 ? [] : files.roots.filter((root) => [...reached.get(root) ?? []].some((file) => shared.has(file))) };
 }
 
@@ -64,6 +71,7 @@ class Comparison {
   doubts(): FileDoubts | null {
     const [first, ...others] = this.visits;
     if (first === undefined) return null;
+    for (const visit of this.visits) this.#compareInside(visit);
     for (const other of others) {
       this.#compareMacros(first, other);
       this.#compareNames(first, other);
@@ -84,6 +92,23 @@ class Comparison {
       const before = own.has(name) || same(a?.before ?? null, b?.before ?? null);
       if (before && same(a?.after ?? null, b?.after ?? null)) continue;
       this.#macro(name, `${name} is ${told(before ? a?.after : a?.before)} where ${place(first)} includes this file, and ${told(before ? b?.after : b?.before)} where ${place(other)} does`);
+    }
+  }
+
+  /** Names that the file finds in braces around its include, and not where it is read. */
+  #compareInside(visit: Visit): void {
+    const { free } = wordsIn(this.source);
+    const named = (name: string): boolean => free.has(name) || visit.behind.has(name);
+    const doubt = (name: string, where: string): void => {
+      if (named(name) && !this.#names.has(name)) this.#names.set(name, { text: `${name} is looked up ${where} first, inside of which ${place(visit)} includes this file`, paths: new Set(['*']) });
+    };
+    for (const { spaces, words } of visit.places) {
+      for (const word of words) doubt(word, 'between the braces');
+      for (const [file, limit] of spaces.length === 0 ? [] : seenBy(visit)) {
+        const names = this.files.names(file);
+        if (names === null || file === this.source.realPath) continue;
+        for (const { name, path, at } of declaredIn(file, names)) if (at < limit && spaces.includes(path)) doubt(name, `in namespace ${path}`);
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import { parseDefine } from '../source/define.js';
 import { tokensOf } from '../source/source-file.js';
 import { TokenKind } from '../source/tokens.js';
 import type { Directive, MacroDefinition, SourceFile } from '../source/types.js';
+import { placeOf, type IncludePlace } from './include-place.js';
 
 /** What a unit walk asks of who loads the files. */
 export interface UnitFiles {
@@ -27,6 +28,8 @@ export interface Visit {
   readonly line: number;
   /** Files that are being read, from the root on, each with the offset of the include that is followed. */
   readonly open: readonly { readonly file: string; readonly offset: number }[];
+  /** Braces around the includes that lead there. */
+  readonly places: readonly IncludePlace[];
   /** Files that the unit has read to their end, in order: the first `done` of them before the file ended. */
   readonly closed: readonly string[];
   readonly done: number;
@@ -133,7 +136,7 @@ class UnitWalk {
     const first = this.#open[0];
     const visit: Visit = {
       root: this.root, line: first === undefined ? 0 : this.root.line(first.offset),
-      open: this.#open.map(({ source: { realPath: file }, offset }) => ({ file, offset })), closed: this.#closed, done: this.#closed.length, macros, behind, ever: this.#ever,
+      open: this.#open.map(({ source: { realPath: file }, offset }) => ({ file, offset })), places: this.#open.map((one) => placeOf(one.source, one.offset)), closed: this.#closed, done: this.#closed.length, macros, behind, ever: this.#ever,
     };
     if (list === undefined) this.visits.set(source.realPath, [visit]);
     else list.push(visit);
