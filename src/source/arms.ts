@@ -71,6 +71,11 @@ function mustReduce(stream: Stream, group: Group, opener: number): boolean {
   return kept !== undefined && !isWhole(stream, stream.brackets.arms.get(kept.directive));
 }
 
+/** True if the arm of this directive holds whole statements or declarations, or nothing. */
+export function isWholeArm(stream: Stream, directive: number): boolean {
+  return isWhole(stream, stream.brackets.arms.get(directive));
+}
+
 /** True if the arm holds whole statements or declarations, or nothing. */
 function isWhole(stream: Stream, shape: ArmShape | undefined): boolean {
   if (!shape) return false;

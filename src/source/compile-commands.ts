@@ -1,6 +1,7 @@
 /** Reads `compile_commands.json`: the folders and macros with which a build compiles a file. */
 import { isAbsolute, resolve } from 'node:path';
 import { SourceError } from './errors.js';
+import type { VaryingDefine } from './macros.js';
 
 export interface CompileCommand {
   /** Absolute path of the file that is compiled. */
@@ -27,6 +28,30 @@ export function parseCompileCommands(json: string): CompileCommand[] {
 
 export function compileCommandFor(commands: readonly CompileCommand[], absolutePath: string): CompileCommand | null {
   return commands.find((command) => command.file === absolutePath) ?? null;
+}
+
+/** Macros that several commands for this file define differently, by their heads (`T`, `STEP(x)`); those of `given` are said by the user. */
+export function varyingDefines(commands: readonly CompileCommand[], absolutePath: string, given: Readonly<Record<string, string>>): ReadonlyMap<string, VaryingDefine> {
+  const found = new Map<string, VaryingDefine>();
+  const [first, ...others] = commands.filter((command) => command.file === absolutePath);
+  if (first === undefined) return found;
+  const said = new Set(Object.keys(given).map(nameOf));
+  for (const other of others) {
+    for (const head of new Set([...Object.keys(first.defines), ...Object.keys(other.defines)])) {
+      const [a, b] = [first.defines[head], other.defines[head]];
+      if (a === b || said.has(nameOf(head)) || found.has(head)) continue;
+      found.set(head, { head, body: a ?? b ?? '', text: `${nameOf(head)} is ${told(a)} in one compile command of ${absolutePath.slice(absolutePath.lastIndexOf('/') + 1)} and ${told(b)} in another one` });
+    }
+  }
+  return found;
+}
+
+function nameOf(head: string): string {
+  return /^[\w$]+/.exec(head)?.[0] ?? head;
+}
+
+function told(body: string | undefined): string {
+  return body === undefined ? 'not defined' : body === '' ? 'defined as nothing' : `\`${body}\``;
 }
 
 function readEntry(entry: unknown): CompileCommand | null {

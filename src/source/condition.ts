@@ -33,7 +33,8 @@ const UNDEFINED = new Set(['__CUDACC_RTC__']);
 class Malformed extends Error {}
 
 export function evaluateDefined(name: string, lookup: MacroLookup): ConditionValue {
-  if (lookup(name)) return { holds: true, assumed: [] };
+  const macro = lookup(name);
+  if (macro) return { holds: true, assumed: macro.varies === undefined ? [] : [name] };
   if (CERTAIN.has(name)) return { holds: true, assumed: [] };
   return { holds: ASSUMED.has(name) && !UNDEFINED.has(name), assumed: [name] };
 }
@@ -138,7 +139,10 @@ class Evaluator {
     if (name === 'true') return 1n;
     if (name === 'false') return 0n;
     const macro = this.expanding.has(name) ? undefined : this.lookup(name);
-    if (macro) return this.#macro(macro);
+    if (macro) {
+      if (macro.varies !== undefined) this.assumed.add(name);
+      return this.#macro(macro);
+    }
     const certain = CERTAIN.get(name);
     if (certain !== undefined) return certain;
     this.assumed.add(name);

@@ -14,4 +14,4 @@ export { makeOverlay, blankInactiveArms, streamOf } from './overlay.js';
 export { blankBodies } from './blank-bodies.js';
 export { annotationsOf } from './annotations.js';
 export { resolveIncludes, SourceStore, nodeReader, type FoundInclude, type IncludeOptions, type IncludeReader, type ResolvedIncludes } from './includes.js';
-export { compileCommandFor, parseCompileCommands, type CompileCommand } from './compile-commands.js';
+export { compileCommandFor, varyingDefines, parseCompileCommands, type CompileCommand } from './compile-commands.js';

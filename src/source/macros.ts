@@ -6,18 +6,28 @@ import { parseDefine } from './define.js';
 /** The `file` of a macro that an option or a compile command defines. */
 export const COMMAND_LINE = '<command line>';
 
+/** A macro that compile commands of one file define differently: as one of them does, and what differs in words. */
+export interface VaryingDefine { readonly head: string; readonly body: string; readonly text: string }
+
 /**
  * All macros that the text of `source` may use. The definition that the default configuration keeps wins; a name with another,
  * different definition in an arm that a build may choose, or later in the file, is `ambiguous`. `inherited` are the macros of the
- * includes, `defines` those of the command line, by name.
+ * includes, `defines` those of the command line, by name; of those that are `varying` no build is the only one.
  */
 export function collectMacros(
   source: SourceFile,
   inherited?: ReadonlyMap<string, MacroDefinition>,
   defines?: Readonly<Record<string, string>>,
+  varying?: ReadonlyMap<string, VaryingDefine>,
 ): Map<string, MacroDefinition> {
   const table = new Map<string, MacroDefinition>(inherited);
   for (const macro of commandLineMacros(defines ?? {})) table.set(macro.name, macro);
+  for (const { head, body, text } of varying?.values() ?? []) {
+    const [macro] = commandLineMacros({ [head]: body });
+    if (macro === undefined) continue;
+    const chosen = table.get(macro.name);
+    table.set(macro.name, chosen?.file === COMMAND_LINE ? { ...chosen, ambiguous: true, varies: text } : chosen ?? { ...macro, ambiguous: true, inactive: true, varies: text });
+  }
   const initial = new Map(table);
   walkConditionals(source, initial, {
     define(definition, certainty) {

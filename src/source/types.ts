@@ -70,6 +70,8 @@ export interface MacroDefinition {
   readonly inactive?: true;
   /** Set if it is a default that a build may replace (`#ifndef BLOCK` around it), or is made of one that is. */
   readonly replaceable?: true;
+  /** Set if compile commands of one file define it differently: which ones, in words. */
+  readonly varies?: string;
 }
 
 /** What the overlay took out of the text, keyed by where it stood. */

@@ -1,7 +1,7 @@
 /** Loading: files and what they include to lowered units, and what holds between units (calls, launches). */
 import { resolve } from 'node:path';
 import {
-  blankInactiveArms, collectMacros, compileCommandFor, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
+  blankInactiveArms, collectMacros, compileCommandFor, varyingDefines, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
   endsInReturns, IN_RETURNS, type CompileCommand, type IncludeReader,
 } from '../source/index.js';
 import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
@@ -191,7 +191,7 @@ class Loader {
     if (known !== undefined) return known;
     const inside = new Set([...active, source.realPath]);
     const tables = this.#includedSources(source).filter((s) => !inside.has(s.realPath)).map((s) => this.#ownMacros(s, inside));
-    const macros = collectMacros(source, mergeMacros(tables), this.#defines(source));
+    const macros = collectMacros(source, mergeMacros(tables), this.#defines(source), this.options.compileCommands === undefined ? undefined : varyingDefines(this.options.compileCommands, resolve(source.path), this.options.defines ?? {}));
     this.#macros.set(source.realPath, macros);
     return macros;
   }

@@ -16,7 +16,7 @@ import type { Edit, Obligation, TransformContext } from './types.js';
 /** Ids that any transform may state. */
 export const COMMON_OBLIGATION_IDS: readonly string[] = [
   'parsed', 'types-known', 'no-goto', 'no-volatile-loop', 'no-directive-across', 'not-in-macro', 'names-free', 'names-resolve', 'operands-invariant', 'copy-safe',
-  'already-done', 'edit-disjoint', 'head-declared', 'contraction-stable', 'same-for-includers',
+  'already-done', 'edit-disjoint', 'head-declared', 'contraction-stable', 'same-for-includers', 'arms-agree',
 ];
 
 // --------------------------------------------------------------------------------------------------------- whole function

@@ -4,6 +4,7 @@
  */
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Unit } from '../../src/syntax/tree.js';
+import { armsAgree } from './arms-agree.js';
 import { worthItsLines } from './code-growth.js';
 import { editDisjoint, parsed, typesDeclared } from './common-obligations.js';
 import { grantsInForce } from './grants.js';
@@ -30,7 +31,7 @@ export interface EvaluateOptions {
 
 /** What becomes of a site. `deferred` is never returned here: conflicts between changes show only when they are planned together. */
 export function evaluateSite<S>(transform: Transform<S>, site: Site<S>, context: TransformContext, { evenIfItLoses = false }: EvaluateOptions = {}): Outcome {
-  const stated = [sameForIncluders(context), parsed(context), noVolatileLoop(context, site), ...transform.obligations(site, context), typesDeclared(context)].filter((obligation) => obligation !== null);
+  const stated = [sameForIncluders(context), parsed(context), noVolatileLoop(context, site), ...transform.obligations(site, context), typesDeclared(context), armsAgree(context)].filter((obligation) => obligation !== null);
   const obligations = unique(stated.map((obligation) => underGrants(obligation, context.grants)));
   const outcome = { transform: transform.name, site, obligations };
   if (!obligations.every(holds)) return { ...outcome, status: 'refused', estimate: null, change: null, reason: null };
