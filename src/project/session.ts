@@ -10,6 +10,7 @@ import { blockFact } from '../analysis/launch-facts.js';
 import { auditProgram } from '../audit/audit.js';
 import type { FileAudit } from '../audit/types.js';
 import type { SourceFile } from '../source/types.js';
+import { isDefinition } from '../syntax/lower-overload.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { annotationWarnings } from './annotation-warnings.js';
 import { readCompileCommands, startEngine } from './engine.js';
@@ -139,12 +140,13 @@ export class Session {
   *auditSteps(options: AuditRequest = {}): Generator<readonly FileAudit[], void, undefined> {
     this.settle();
     const wanted = nameMatcher(this.settings.kernel);
+    const given = new Set(this.workspace.inputs.map((file) => file.realPath));
     for (const group of this.workspace.groups) {
       const program = this.programOf(group);
       if (program === null) continue;
       const analysis = createAnalysis(program, this.analysisOptions);
       this.kernelNames.push(...kernelsOf(program, group).map(({ kernel }) => kernel.name));
-      for (const unit of program.units.values()) this.noteBeside(unit, wanted);
+      for (const unit of program.units.values()) if (!given.has(unit.source.realPath)) this.noteBeside(unit, wanted);
       yield [];
       for (const file of group) {
         try {
@@ -162,8 +164,8 @@ export class Session {
   }
 
   private noteBeside({ source, kernels }: Unit, wanted: (name: string) => boolean): void {
-    if (this.workspace.inputs.some((file) => file.realPath === source.realPath)) return;
-    const count = kernels.filter((kernel) => kernel.body !== null && wanted(kernel.name)).length;
+    // Not by their bodies, which nobody reads.
+    const count = kernels.filter((kernel) => isDefinition(kernel) && wanted(kernel.name)).length;
     if (count > 0) this.kernelsBeside.set(source.realPath, count);
   }
 
