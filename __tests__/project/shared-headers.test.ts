@@ -193,6 +193,15 @@ describe('audit', () => {
     }
   });
 
+  test('a name in doubt is no function or constant of CUDA either', async () => {
+    const header = '__global__ void pick(float *o, int n) {\n    if (__ldg(n) == 3) o[threadIdx.x] = 1.f;\n    if (INT_MAX > n) o[threadIdx.x] = 2.f;\n}\n';
+    const cwd = folder({ 'k.cuh': header, 'a.cu': INCLUDE, 'b.cu': `__device__ inline int __ldg(int x) { return x + threadIdx.x; }\n__device__ int INT_MAX;\n${INCLUDE}` });
+    for (const include of [['a.cu', 'b.cu', 'k.cuh'], ['b.cu', 'a.cu', 'k.cuh']]) {
+      const project = await Project.open({ include, cwd });
+      expect(project.audit().flatMap(({ kernels }) => kernels.flatMap(({ branches }) => branches.map((branch) => [branch.line, branch.class])))).toEqual([[2, 'unknown'], [3, 'unknown']]);
+    }
+  });
+
   test('a number that differs is the same for all threads', async () => {
     const cwd = folder({ 'k.cuh': HEADER, 'a.cu': `#define IDX 16\n${INCLUDE}`, 'b.cu': `#define IDX (16 * 2)\n${INCLUDE}` });
     const project = await Project.open({ include: ['.'], cwd });

@@ -186,6 +186,7 @@ function callQualified(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
 }
 
 function builtinOrUnknown(ctx: Lowering, node: Cst, name: string, calleeNode: Cst, args: readonly Expr[], explicit: readonly TemplateArgument[] | null): Expr {
+  if (ctx.unit.lookup.mayBeOther(name)) return unknownCall(ctx, node, name, calleeNode, args, explicit);
   if (isBuiltin(name)) {
     return {
       kind: 'call', span: ctx.span(node), callee: { kind: 'builtin', name }, calleeSpan: ctx.span(calleeNode), arguments: args, templateArguments: explicit,

@@ -30,6 +30,7 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
   if (found !== null) return referTo(ctx, node, name, found);
+  if (ctx.unit.lookup.mayBeOther(name)) return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
   const constant = standardConstant(name);
   if (constant !== null) return { kind: 'literal', span: ctx.span(node), ...constant };
   const coordinate = COORDINATES.get(name);

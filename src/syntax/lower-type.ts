@@ -132,7 +132,7 @@ export function typeByName(ctx: Lowering, name: string): Type {
       }
     }
   }
-  return vectorType(name) ?? namedType(name) ?? unknownType(name);
+  return (ctx.unit.lookup.mayBeOther(name) ? null : vectorType(name) ?? namedType(name)) ?? unknownType(name);
 }
 
 export function typeOfDecl(decl: TypeDecl): Type {

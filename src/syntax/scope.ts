@@ -254,6 +254,11 @@ export class Names {
     return level.usings.some((used) => this.doubted(used, name, 1));
   }
 
+  /** A name in doubt that is not found is none of the language's or of CUDA's either. */
+  mayBeOther(name: string): boolean {
+    return this.doubting && (this.doubts?.file.names.has(name) === true || this.visible.some((file) => file.doubts?.has(name) === true));
+  }
+
   private doubted(path: string, name: string, depth: number): boolean {
     if (!this.doubting) return false;
     const own = this.doubts?.file.names.get(name);
