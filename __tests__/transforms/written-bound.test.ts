@@ -76,3 +76,45 @@ void host(int *a, float *o) { k<${argument}><<<1, 64>>>(a, o, 3, 1); }
     expect(applied(hoist, instance(write, argument), 'm > 2')).toBe(true);
   });
 });
+
+/** The instance tells whether what a variable is given to is a number or a class that binds it. */
+describe('objects of a type that an instance brings', () => {
+  const WAYS = ['R x(m);', 'R x = m;', 'R x[1] = {m};', 'R x{m};', 'const R &x = m;', 'R{m};', '(R)m;', 'if (R x = m) s += 1.f;', 'R x(u); x = m;', 'R x(u); s += (float)(x + m);'];
+  const text = (way: string, type: string): string => `struct Inc {
+    int *p;
+    __device__ Inc(int &x) : p(&x) { x += (int)threadIdx.x; }
+    __device__ Inc &operator=(int &x) { x += (int)threadIdx.x; return *this; }
+    __device__ float operator+(int &x) { x += (int)threadIdx.x; return 1.f; }
+    __device__ explicit operator bool() const { return true; }
+};
+template <class R> __global__ void k(const int *__restrict__ a, float *__restrict__ o, int n, int m, int u) {
+    float s = 0.f;
+    for (int i = 0; i < n; ++i) {
+        if (m > 2) { s += a[i] * 3.f; s *= 0.25f; s += 1.f; } else { s -= a[i]; s *= 0.5f; }
+        { ${way} }
+    }
+    if (m > 3) s = 0.f;
+    o[threadIdx.x] = s;
+}
+void go(const int *a, float *o, int n, int m, int u) { k<${type}><<<1, 64>>>(a, o, n, m, u); }
+`;
+  const verdict = (source: string): string => {
+    const { unit, analysis } = load(source);
+    const kernel = unit.kernels[0];
+    const site = kernel === undefined ? undefined : analysis.kernel(kernel).branches.find(({ condition }) => source.startsWith('m > 3', condition.span.start));
+    if (kernel === undefined || site === undefined) throw new Error('no branch');
+    const found = analysis.kernel(kernel).scope(site.condition);
+    return found.known ? found.value : 'unknown';
+  };
+
+  test.each(WAYS)('a class: %s', (way) => {
+    expect(applied(hoist, text(way, 'Inc'), 'm > 2')).toBe(false);
+    expect(verdict(text(way, 'Inc'))).toBe('unknown');
+  });
+
+  // Braces around it are taken for a call of whatever the type is.
+  test.each(WAYS.filter((way) => !way.includes('{m};') || way.includes('[1]')))('a number: %s', (way) => {
+    expect(applied(hoist, text(way, 'int'), 'm > 2')).toBe(true);
+    expect(verdict(text(way, 'int'))).toBe('grid');
+  });
+});

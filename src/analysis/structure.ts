@@ -14,6 +14,7 @@ import { boundBy, boundIn, outputsOf, type CallOutput } from './call-outputs.js'
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
+import { givenToInstances } from './instance-operands.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
 import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
@@ -61,6 +62,8 @@ export interface Structure {
   readonly makesUndeclared: boolean;
   /** Types of operands and variables that depend on a template's parameters, one of each spelling: an instance may run operators, constructors and destructors there. */
   readonly dependent: readonly Type[];
+  /** Variables that are given, as they are, to what makes or computes with objects of such types: an instance's constructor or operator may take them by reference. */
+  readonly given: ReadonlySet<Variable>;
   /** Types of objects made here that may be, or have for bases, instances of class templates. */
   readonly instances: readonly RecordType[];
 }
@@ -106,6 +109,7 @@ class Walk {
   private readonly bound = new Map<Node, readonly Root[]>();
   private readonly hiddenCalls: Node[] = [];
   private readonly dependent = new Map<string, Type>();
+  private readonly given = new Set<Variable>();
   private readonly instances: RecordType[] = [];
   private readonly gotos: GotoStmt[] = [];
   private readonly labels: LabelStmt[] = [];
@@ -130,7 +134,7 @@ class Walk {
       function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
-      undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], instances: this.instances,
+      undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], given: this.given, instances: this.instances,
     };
   }
 
@@ -148,7 +152,10 @@ class Walk {
   }
 
   private enter(node: Node): void {
-    if (node.kind !== 'ref') this.implicit(node);
+    if (node.kind !== 'ref') {
+      this.implicit(node);
+      for (const value of givenToInstances(node, this.fn.returns)) for (const { decl } of rootsOf(value)) this.given.add(decl);
+    }
     if ('type' in node) {
       const { type } = node;
       if (type.kind === 'record') this.converted(node);
@@ -196,6 +203,8 @@ class Walk {
   private makes(type: Type): void {
     let inner = type;
     while (inner.kind === 'array') inner = inner.of;
+    // A reference to a constant may stand for an object that is made for it.
+    if (inner.kind === 'reference' && inner.to.kind === 'dependent') inner = inner.to;
     if (inner.kind === 'dependent') this.dependent.set(inner.text, inner);
     else if (mayBeClass(inner)) this.makesUndeclared = true;
     else if (inner.kind === 'record' && (inner.templateArguments !== undefined || inner.decl.bases.length > 0)) this.instances.push(inner);

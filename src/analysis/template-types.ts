@@ -16,6 +16,7 @@ import { bindings, substitute } from '../syntax/types.js';
 import { calleesAt, calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { isComputing, operatorsCompute } from './computing-classes.js';
+import { declaredOfInstances } from './instance-operands.js';
 import { isTemplate, objectOf, typesOf, type Seen } from './template-instances.js';
 
 /** What is known of a type over all instances. */
@@ -226,11 +227,14 @@ export function templateOperands(fn: FunctionDecl, program: Program): Operands {
     seen.add(within);
     const templated = isTemplate(within);
     const visit = (node: Node): void => {
-      if (templated && !isStmt(node) && isDependent(node.type)) {
-        const found = judge(node.type, within, program);
+      const hold = (type: Type): void => {
+        const found = judge(type, within, program);
         if (found.foreign !== null) foreign ??= { node, within, why: found.foreign };
-        if (found.open) for (const name of namesOf(node.type, within)) open.add(name);
-      }
+        if (found.open) for (const name of namesOf(type, within)) open.add(name);
+      };
+      if (templated && !isStmt(node) && isDependent(node.type)) hold(node.type);
+      // An object that nothing names is made and ended all the same.
+      if (templated) for (const { type } of declaredOfInstances(node)) hold(elementOf(type));
       if (node.kind === 'call') for (const callee of calleesOf(node, program)) of(callee);
       forEachChild(node, visit);
     };
@@ -240,6 +244,10 @@ export function templateOperands(fn: FunctionDecl, program: Program): Operands {
   const made: Operands = { foreign, open };
   operands.set(fn, made);
   return made;
+}
+
+function elementOf(type: Type): Type {
+  return type.kind === 'array' ? elementOf(type.of) : type.kind === 'reference' ? { ...type, to: elementOf(type.to) } : type;
 }
 
 function namesOf(type: Type, fn: FunctionDecl): readonly string[] {

@@ -67,6 +67,7 @@ export class Uniformity {
   /** Join of everything stored through pointers that may lead to the thread's own objects. */
   localStore = CONSTANT;
   private foreignCode: boolean | null = null;
+  private foreignTypes: boolean | null = null;
   /** Join of all conditions; only kept for functions with `goto`. */
   private everything = CONSTANT;
   private solved = false;
@@ -154,7 +155,7 @@ export class Uniformity {
   /** Evaluates a step; true if that changed anything. */
   private take({ value, control }: Step): boolean {
     const old = value !== null ? this.taints[value.id] ?? 0 : this.own[control.id] ?? 0;
-    const now = old | (value !== null ? this.transfer(value) : this.ownOf(control));
+    const now = old | (value !== null ? this.transfer(value) | this.handedOn(value) : this.ownOf(control));
     if (now === old) return false;
     if (value !== null) this.taints[value.id] = now;
     else this.own[control.id] = now;
@@ -235,9 +236,18 @@ export class Uniformity {
     return owner !== null && recordHidesValue(owner) ? this.entry.self | UNKNOWN : this.entry.self;
   }
 
+  private get hasForeignTypes(): boolean {
+    return (this.foreignTypes ??= this.structure.dependent.some((type) => this.isForeign(type)));
+  }
+
   /** May code run here that an instance's classes, or types that nothing declares, bring along: operators, constructors, destructors? */
   private get runsForeign(): boolean {
-    return (this.foreignCode ??= this.structure.makesUndeclared || this.structure.dependent.some((type) => this.isForeign(type)) || this.structure.instances.some((type) => this.isForeignInstance(type)));
+    return (this.foreignCode ??= this.structure.makesUndeclared || this.hasForeignTypes || this.structure.instances.some((type) => this.isForeignInstance(type)));
+  }
+
+  /** A variable that an instance's constructors and operators are given may be changed by them, or by whoever they leave it to. */
+  private handedOn({ decl }: Value): number {
+    return this.structure.given.has(decl) && this.hasForeignTypes ? UNKNOWN : CONSTANT;
   }
 
   /** An escaped variable may be written by any call that is not known. */
