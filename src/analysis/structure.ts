@@ -14,7 +14,7 @@ import { boundBy, boundIn, outputsOf, type CallOutput } from './call-outputs.js'
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
-import { givenToInstances } from './instance-operands.js';
+import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
 import { indexFunction } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
 import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
@@ -166,7 +166,13 @@ class Walk {
       case 'ref': this.use(node); return;
       case 'assign': this.assign(node.target, node); return;
       case 'update': this.assign(node.target, node); return;
-      case 'call': this.call(node); return;
+      case 'call':
+        if (node.templateArguments !== null) for (const one of dependentAmong(node.templateArguments)) this.dependent.set(one.text, one);
+        this.call(node);
+        return;
+      case 'return':
+        if (node.value !== null) for (const one of dependentIn(this.fn.returns)) this.dependent.set(one.text, one);
+        return;
       case 'construct': case 'init-list': this.makes(node.type); this.construct(node); return;
       case 'unary':
         if (node.op === '&') this.address(node);
@@ -204,9 +210,9 @@ class Walk {
     let inner = type;
     while (inner.kind === 'array') inner = inner.of;
     // A reference to a constant may stand for an object that is made for it.
-    if (inner.kind === 'reference' && inner.to.kind === 'dependent') inner = inner.to;
-    if (inner.kind === 'dependent') this.dependent.set(inner.text, inner);
-    else if (mayBeClass(inner)) this.makesUndeclared = true;
+    for (const one of dependentIn(inner)) this.dependent.set(one.text, one);
+    if (inner.kind === 'dependent') return;
+    if (mayBeClass(inner)) this.makesUndeclared = true;
     else if (inner.kind === 'record' && (inner.templateArguments !== undefined || inner.decl.bases.length > 0)) this.instances.push(inner);
   }
 

@@ -16,7 +16,7 @@ import { bindings, substitute } from '../syntax/types.js';
 import { calleesAt, calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { isComputing, operatorsCompute } from './computing-classes.js';
-import { declaredOfInstances } from './instance-operands.js';
+import { declaredOfInstances, dependentAmong, dependentIn } from './instance-operands.js';
 import { isTemplate, objectOf, typesOf, type Seen } from './template-instances.js';
 
 /** What is known of a type over all instances. */
@@ -234,7 +234,8 @@ export function templateOperands(fn: FunctionDecl, program: Program): Operands {
       };
       if (templated && !isStmt(node) && isDependent(node.type)) hold(node.type);
       // An object that nothing names is made and ended all the same.
-      if (templated) for (const { type } of declaredOfInstances(node)) hold(elementOf(type));
+      if (templated) for (const { type } of declaredOfInstances(node)) for (const one of type.kind === 'reference' && type.to.kind === 'dependent' ? [type] : dependentIn(type)) hold(one);
+      if (templated && node.kind === 'call' && node.templateArguments !== null) for (const one of dependentAmong(node.templateArguments)) hold(one);
       if (node.kind === 'call') for (const callee of calleesOf(node, program)) of(callee);
       forEachChild(node, visit);
     };
@@ -244,10 +245,6 @@ export function templateOperands(fn: FunctionDecl, program: Program): Operands {
   const made: Operands = { foreign, open };
   operands.set(fn, made);
   return made;
-}
-
-function elementOf(type: Type): Type {
-  return type.kind === 'array' ? elementOf(type.of) : type.kind === 'reference' ? { ...type, to: elementOf(type.to) } : type;
 }
 
 function namesOf(type: Type, fn: FunctionDecl): readonly string[] {
