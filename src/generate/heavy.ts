@@ -62,7 +62,7 @@ function heavyRounds(c: GenerateContext): Lines {
   const inner = deeper(c, { counters: [{ name: t, max: 8 }, ...c.counters], arrival: 'lanes', inLoop: false });
   const u = c.fresh('u');
   const value = `${inner.indent}float ${u} = in[(i + ${t} * ${c.choose.pick(['17', '64', '5'])}) & ${ELEMENTS - 1}];`;
-  const test = c.choose.pick([`${u} > 0.0f`, `${u} < acc`, `((key[i] >> ${t}) & 1) != 0`, `i < n && ${u} > 0.5f`]);
+  const test = c.choose.pick([`${u} > 0.0f`, `${u} < acc`, `((key[i] >> (${t} & 31)) & 1) != 0`, `i < n && ${u} > 0.5f`]);
   const body = c.choose.rarely(3)
     ? [`${inner.indent}if (!(${test}))`, `${inner.indent}    continue;`, ...heavyBody({ ...inner, counters: inner.counters }), `${inner.indent}acc += ${u};`]
     : [`${inner.indent}if (${test}) {`, ...heavyBody(deeper(inner)), `${deeper(inner).indent}acc += ${u};`, `${inner.indent}}`, ...(c.choose.rarely(2) ? update(inner) : [])];

@@ -193,7 +193,11 @@ export function roleBranch(c: GenerateContext): Lines {
     'blockIdx.x < m', 'n - 40 > 0', 'blockIdx.x <= mode', '(unsigned)m > blockIdx.x', 'blockIdx.x != 0', '!flag', 'mode % 2 == 1', 'blockIdx.x + 1 > 2',
   ]);
   const head = [`${c.indent}if (${test}) {`, ...block(inner, 3)];
-  if (c.choose.rarely(4)) return [...head, `${c.indent}} else if (${c.choose.pick(['flag', 'blockIdx.x < 3', 'mode == 2', 'lane < 7'])}) {`, ...block(inner, 2), `${c.indent}} else {`, ...block(inner, 2), `${c.indent}}`];
+  if (c.choose.rarely(4)) {
+    const second = c.choose.pick(['flag', 'blockIdx.x < 3', 'mode == 2', 'lane < 7']);
+    const arms = second === 'lane < 7' ? deeper(c, { arrival: 'lanes' }) : inner;
+    return [...head, `${c.indent}} else if (${second}) {`, ...block(arms, 2), `${c.indent}} else {`, ...block(arms, 2), `${c.indent}}`];
+  }
   return [...head, `${c.indent}} else {`, ...block(inner, 3), `${c.indent}}`];
 }
 
