@@ -4,6 +4,7 @@
  * A branch of a device function is listed under each kernel that reaches it, once for each context that differs in what is said about it; the first call
  * path that leads there is named. Chains of reasons are found when they are read, so an audit that only counts does not pay for them.
  */
+import { isAbsolute } from 'node:path';
 import { branchesOf } from '../analysis/branches.js';
 import { calleesOf } from '../analysis/call-sites.js';
 import type { Analysis, AnalysisOptions, BlockFact, BranchSite, Costs, FunctionFacts, Probabilities, Verdict } from '../analysis/facts.js';
@@ -13,10 +14,11 @@ import type { Problem, SourceFile } from '../source/types.js';
 import type { CallExpr, FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { adviseOn } from './advice.js';
 import { branchCost } from './branch-cost.js';
-import { Ids, normalised } from './branch-id.js';
+import { Ids, normalised, type IdsBelow } from './branch-id.js';
 import { classify, type Classification } from './classify.js';
 import { divergenceOf } from './divergence.js';
-import { kernelFrame, type Frame } from './frame.js';
+import { Finding } from './finding.js';
+import { kernelFrame, reachOf, type Frame } from './frame.js';
 import { hazardsOf } from './hazards/index.js';
 import type { BranchFinding, FileAudit, Hazard, KernelAudit } from './types.js';
 
@@ -30,6 +32,8 @@ export interface AuditOptions {
   readonly costs?: Costs | null;
   /** Finds the hazards of a kernel; those of `hazards/` by default, none for null. */
   readonly hazards?: ((kernel: FunctionFacts, analysis: Analysis, options?: AnalysisOptions) => readonly Hazard[]) | null;
+  /** The path that users shall read for a real path: the one that they gave. The real one by default. */
+  readonly shown?: (realPath: string) => string;
 }
 
 /** Call chains longer than this are cut: what lies deeper is reported where a shorter chain reaches it. */
@@ -65,18 +69,26 @@ export function auditFile(unit: Unit, analysis: Analysis, options: AuditOptions 
   for (const fn of unit.functions) if (fn.qualifiers.device && !fn.qualifiers.global) note(fn.problems);
   for (const hidden of unit.hiddenKernels) problems.push({ line: hidden.line, message: `kernel \`${hidden.name}\` stands in the macro \`${hidden.macro}\` and was not analysed` });
   const partial = problems.length > 0 || kernels.some((kernel) => !kernel.understood);
-  return { path: unit.source.path, status: partial ? 'partial' : 'ok', problems: problems.sort((a, b) => a.line - b.line), kernels };
+  return { path: shownBy(options)(unit.source.path), status: partial ? 'partial' : 'ok', problems: problems.sort((a, b) => a.line - b.line), kernels };
 }
 
 function auditKernel(kernel: FunctionDecl, unit: Unit, analysis: Analysis, options: AuditOptions): KernelAudit {
   const { source } = unit;
   const facts = analysis.kernel(kernel);
-  const walker = new Walker(options);
+  const shown = shownBy(options);
+  const walker = new Walker(options, shown);
   walker.visit(kernelFrame(facts), 0);
+  const hazards = options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis);
   return {
     kernel, name: kernel.name, line: source.line(kernel.nameSpan.start), endLine: source.line(kernel.span.end), understood: kernel.understood,
-    block: blockOf(facts.block), ...(facts.block.contradiction === undefined ? {} : { contradiction: facts.block.contradiction }), branches: walker.findings, hazards: options.hazards === null ? [] : (options.hazards ?? hazardsOf)(facts, analysis, options.analysis).map((hazard) => marked(hazard, analysis.program)),
+    block: blockOf(facts.block), ...(facts.block.contradiction === undefined ? {} : { contradiction: facts.block.contradiction }), branches: walker.findings,
+    hazards: hazards.map((hazard) => told(hazard, analysis.program, shown)),
   };
+}
+
+/** Some paths are those that a file was loaded with, which stay as they are. */
+function shownBy({ shown }: AuditOptions): (path: string) => string {
+  return shown === undefined ? (path) => path : (path) => (isAbsolute(path) ? shown(path) : path);
 }
 
 function blockOf(block: BlockFact): KernelAudit['block'] {
@@ -87,20 +99,23 @@ class Walker {
   readonly findings: BranchFinding[] = [];
   private readonly ids = new Ids();
   /** What was already said about a branch node, so that equal contexts are listed once. */
-  private readonly said = new Map<object, Set<string>>();
+  private readonly said = new Map<object, string | Set<string>>();
   /** Contexts of callees that were visited: what comes out of equal ones is equal. */
-  private readonly entered = new Map<FunctionDecl, Set<string>>();
+  private readonly entered = new Map<FunctionDecl, string | Set<string>>();
 
-  constructor(private readonly options: AuditOptions) {}
+  constructor(private readonly options: AuditOptions, private readonly shown: (path: string) => string) {}
 
   visit(frame: Frame, depth: number): void {
     const { facts } = frame;
+    const place = this.placeOf(facts);
     for (const site of facts.branches) {
       if (this.findings.length >= MAX_FINDINGS) return;
       const found = classify(site, frame);
-      const key = `${found.class}|${found.verdict.value}|${found.verdict.under.join('|')}`;
+      // Found when read, and then each time anew.
+      const { under } = found.verdict;
+      const key = `${found.class}|${found.verdict.value}|${under.join('|')}`;
       if (!this.isNew(this.said, site.node, key)) continue;
-      this.findings.push(this.finding(site, found, frame));
+      this.findings.push(this.finding(site, found, under, frame, place));
     }
     if (depth >= MAX_DEPTH) return;
     for (const { call, callees } of facts.calls) {
@@ -112,52 +127,55 @@ class Walker {
     }
   }
 
-  private isNew<K>(seen: Map<K, Set<string>>, about: K, key: string): boolean {
+  private isNew<K>(seen: Map<K, string | Set<string>>, about: K, key: string): boolean {
     const before = seen.get(about);
-    if (before === undefined) { seen.set(about, new Set([key])); return true; }
-    if (before.has(key)) return false;
-    before.add(key);
+    // Most are seen in one context.
+    if (before === undefined) seen.set(about, key);
+    else if (before === key) return false;
+    else if (typeof before === 'string') seen.set(about, new Set([before, key]));
+    else if (before.has(key)) return false;
+    else before.add(key);
     return true;
   }
 
-  private finding(site: BranchSite, found: Classification, frame: Frame): BranchFinding {
+  private placeOf({ context, function: fn, unit, program }: FunctionFacts): Place {
+    const names = [context.kernel?.name ?? fn.name, ...context.path.map((step) => step.caller.name), fn.name];
+    const via = context.path.map((step) => {
+      const source = program.units.get(step.caller.file)?.source ?? unit.source;
+      return { path: this.shown(source.path), line: source.line(step.call.span.start) };
+    });
+    return { ids: this.ids.of('b', names), path: this.shown(unit.source.path), via };
+  }
+
+  private finding(site: BranchSite, found: Classification, under: readonly string[], frame: Frame, { ids, path, via }: Place): BranchFinding {
     const { facts } = frame;
     const { source } = facts.unit;
     const { span } = site.node;
     const position = source.position(span.start);
+    const reach = reachOf(frame, site.node);
     const condition = source.text.slice(site.condition.span.start, site.condition.span.end);
-    const divergence = divergenceOf(site, found, frame, { options: this.options.analysis ?? {}, probabilities: this.options.probabilities ?? null });
-    const cost = branchCost(site, found, divergence, frame, this.options.costs ?? null);
+    const divergence = divergenceOf(site, found, frame, { position, reach, options: this.options.analysis ?? {}, probabilities: this.options.probabilities ?? null });
+    const cost = branchCost(site, found, divergence, frame, reach, this.options.costs ?? null);
     const ignored = isIgnored(source, position.line);
-    const advice = ignored ? IGNORED : adviseOn(site, found, divergence, cost, frame);
-    const names = [facts.context.kernel?.name ?? facts.function.name, ...facts.context.path.map((step) => step.caller.name), facts.function.name, site.kind, normalised(condition)];
-    const { verdict } = found;
-    return {
-      id: this.ids.next('b', names),
-      path: source.path, function: facts.function.name,
-      via: facts.context.path.map((step) => viaOf(step, facts)),
+    const advice = ignored ? IGNORED : adviseOn(site, found, divergence, cost, reach);
+    return new Finding({
+      id: ids.next(site.kind, normalised(condition)),
+      path, function: facts.function.name, via,
       line: position.line, column: position.column, endLine: source.line(span.end),
       kind: site.kind, exits: site.exits, condition,
-      class: found.class, scope: verdict.value,
-      // Found when read: a chain costs more than the verdict.
-      get because() { return verdict.because; },
-      under: verdict.under,
+      class: found.class, scope: found.verdict.value, under,
       divergence: { rate: shorten(divergence.rate), p: shorten(divergence.p), origin: divergence.origin },
-      cost: cost.cost, advice: advice.advice, ...(ignored ? { ignored } : {}),
-      get reason() { return advice.reason(); },
-      site, facts,
-    };
+      cost: cost.cost, ...(ignored ? { ignored } : {}), site, facts,
+    }, found.verdict, advice, this.shown);
   }
 }
+
+/** What the branches of one function in one context have in common. */
+interface Place { readonly ids: IdsBelow; readonly path: string; readonly via: BranchFinding['via'] }
 
 /** Four significant digits; a rate of `1e-7` stays one. */
 function shorten(share: number): number {
   return share === 0 || share === 1 || share === 0.5 ? share : Number(share.toPrecision(4));
-}
-
-function viaOf(step: FunctionFacts['context']['path'][number], facts: FunctionFacts): { readonly path: string; readonly line: number } {
-  const source = facts.program.units.get(step.caller.file)?.source ?? facts.unit.source;
-  return { path: source.path, line: source.line(step.call.span.start) };
 }
 
 /** What a callee sees of its caller: the verdicts of its arguments and of the arrival at the call. */
@@ -190,10 +208,11 @@ function isIgnored(source: SourceFile, line: number): boolean {
   return annotationValue(source, line, 'ignore') !== undefined;
 }
 
-/** A hazard that the source asks to pass over stays in the list, and says so. */
-function marked(hazard: Hazard, program: Program): Hazard {
+/** A hazard as users read it. One that the source asks to pass over stays in the list, and says so. */
+function told(hazard: Hazard, program: Program, shown: (path: string) => string): Hazard {
   const source = (program.units.get(hazard.path) ?? [...program.units.values()].find((unit) => unit.source.path === hazard.path))?.source;
-  return source !== undefined && speaks(source) && isIgnored(source, hazard.line) ? { ...hazard, ignored: true } : hazard;
+  const ignored = source !== undefined && speaks(source) && isIgnored(source, hazard.line);
+  return { ...hazard, path: shown(hazard.path), because: hazard.because.map((step) => ({ ...step, path: shown(step.path) })), ...(ignored ? { ignored } : {}) };
 }
 
 const speaking = new WeakMap<SourceFile, boolean>();

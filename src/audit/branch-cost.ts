@@ -10,7 +10,7 @@ import type { BranchSite, Costs, Loop } from '../analysis/facts.js';
 import type { Expr, Stmt } from '../syntax/tree.js';
 import type { Classification } from './classify.js';
 import type { Divergence } from './divergence.js';
-import { executionsOf, type Frame } from './frame.js';
+import type { Frame, Reach } from './frame.js';
 import type { BranchFinding } from './types.js';
 
 export interface Arm extends ArmCost { readonly label: string }
@@ -23,10 +23,9 @@ export interface BranchCost {
   readonly assumedTrips: boolean;
 }
 
-export function branchCost(site: BranchSite, found: Classification, divergence: Divergence, frame: Frame, costs: Costs | null): BranchCost {
+export function branchCost(site: BranchSite, found: Classification, divergence: Divergence, frame: Frame, { executions }: Reach, costs: Costs | null): BranchCost {
   const counter = new Counter(frame, costs);
   const arms = armsOf(site, found, divergence, counter, frame);
-  const executions = executionsOf(frame, site.node);
   const provider = counter.provider;
   // A predicated arm is issued whole whoever takes it.
   const predicated = isPredicated(site, counter);

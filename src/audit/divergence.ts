@@ -11,7 +11,7 @@ import { single } from '../analysis/integer-values.js';
 import { argumentValues, gridFact, threadsOf } from '../analysis/launch-facts.js';
 import { strip } from '../analysis/children.js';
 import type { Classification, Guard } from './classify.js';
-import { executionsOf, runsOnce, type Frame } from './frame.js';
+import type { Frame, Reach } from './frame.js';
 import { sourcesOf } from './sources.js';
 import type { BranchFinding } from './types.js';
 
@@ -24,6 +24,9 @@ export interface Divergence extends Split {
 }
 
 export interface DivergenceInput {
+  /** Where the branch stands, and how often it is reached. */
+  readonly position: { readonly line: number; readonly column: number };
+  readonly reach: Reach;
   readonly options: AnalysisOptions;
   readonly probabilities: Probabilities | null;
 }
@@ -43,7 +46,7 @@ type Share = Omit<Divergence, 'enough'> & { readonly enough?: number };
 function shareOf(site: BranchSite, found: Classification, frame: Frame, input: DivergenceInput): Share {
   const { facts } = frame;
   const { source } = facts.unit;
-  const position = source.position(site.node.span.start);
+  const { position } = input;
   const lanes = lanesOf(frame);
   const measured = input.probabilities?.branch(source.realPath, position.line, position.column, site.node) ?? null;
   if (measured !== null) {
@@ -57,7 +60,7 @@ function shareOf(site: BranchSite, found: Classification, frame: Frame, input: D
   if (option !== null) return { ...independent(option, lanes), origin: 'assumed', how: `p = ${option} (--assume), lanes independent` };
   switch (found.class) {
     case 'uniform': return uniform(site, found, frame);
-    case 'boundary': return boundary(site, found.guards, frame, input.options);
+    case 'boundary': return boundary(site, found.guards, frame, input);
     case 'geometry': return geometry(site, frame);
     case 'data': case 'unknown': return { ...independent(0.5, lanes), origin: 'assumed', how: 'half of the lanes, independently (assumed)' };
   }
@@ -125,7 +128,7 @@ function isContiguous(condition: BranchSite['condition']): boolean {
 }
 
 /** Share of the warps that are cut at the edges of the work. */
-function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, options: AnalysisOptions): Share {
+function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, { options, reach }: DivergenceInput): Share {
   const edges = edgesOf(guards, frame, options);
   const shape = frame.facts.block.value ?? nominalShape(edges);
   const share = boundaryShare(shape, edges);
@@ -141,18 +144,18 @@ function boundary(site: BranchSite, guards: readonly Guard[], frame: Frame, opti
     const p = trips / (trips + 1);
     return { p, rate, someTrue: Math.min(1, p + rate), someFalse: Math.min(1, 1 - p + rate), origin: share.assumed ? 'assumed' : 'computed', how: `${how}, once in ${trips + 1} tests` };
   }
-  if (!runsOnce(frame, site.node)) {
+  if (!reach.once) {
     // Only the iteration at the edge of the work can be cut.
-    const trips = Math.max(1, executionsOf(frame, site.node));
+    const trips = Math.max(1, reach.executions);
     rate = Math.min(1, cutShare(shape, edges) / trips);
     how = `at the edge ${rate.toFixed(4)} of the warps: the last of about ${trips} iterations`;
   }
-  const exact = frame.facts.block.value !== null && runsOnce(frame, site.node) && isExact(site.condition, guards, frame) ? exactBoundary(shape, edges) : null;
+  const exact = frame.facts.block.value !== null && reach.once && isExact(site.condition, guards, frame) ? exactBoundary(shape, edges) : null;
   if (exact !== null) {
     if (inside) return { ...exact, origin: 'computed', how };
     if (outside) return { p: 1 - exact.p, rate: exact.rate, someTrue: exact.someFalse, someFalse: exact.someTrue, origin: 'computed', how };
   }
-  const enough = share.assumed && edges.every((edge) => edge.inBlock !== true) && runsOnce(frame, site.node) ? Math.ceil(nominalExtent(edges.length) * rate * 128) : null;
+  const enough = share.assumed && edges.every((edge) => edge.inBlock !== true) && reach.once ? Math.ceil(nominalExtent(edges.length) * rate * 128) : null;
   const p = inside ? 1 - rate / 2 : outside ? rate / 2 : 0.5;
   return { p, rate, someTrue: Math.min(1, p + rate / 2), someFalse: Math.min(1, 1 - p + rate / 2), origin: 'assumed', how, ...(enough === null ? {} : { enough }) };
 }

@@ -13,28 +13,29 @@ export function kernelFrame(facts: FunctionFacts): Frame {
   return { facts, call: null, outer: null };
 }
 
-/** How often a node of the frame runs per thread of the kernel, from the trip counts of all loops around it and around its calls. */
-export function executionsOf(frame: Frame, node: Parameters<FunctionFacts['loops']>[0]): number {
-  let count = 1;
-  let at: Parameters<FunctionFacts['loops']>[0] | null = node;
+/** How often a node runs for a thread of the kernel. */
+export interface Reach {
+  /** The product of the trip counts of all loops around it and around its calls. */
+  readonly executions: number;
+  /** No loop stands around. */
+  readonly once: boolean;
+}
+
+type Place = Parameters<FunctionFacts['loops']>[0];
+
+export function reachOf(frame: Frame, node: Place): Reach {
+  let executions = 1;
+  let once = true;
+  let at: Place | null = node;
   for (let here: Frame | null = frame; here !== null && at !== null; here = here.outer) {
     for (const loop of here.facts.loops(at)) {
-      if (isIn(loop.kind === 'for' ? loop.init : null, at) || loop === at) continue;
-      count *= Math.max(1, here.facts.trips(loop).count);
+      if (loop === at) continue;
+      once = false;
+      if (!isIn(loop.kind === 'for' ? loop.init : null, at)) executions *= Math.max(1, here.facts.trips(loop).count);
     }
     at = here.call;
   }
-  return count;
-}
-
-/** True if the node runs once for a thread of the kernel. */
-export function runsOnce(frame: Frame, node: Parameters<FunctionFacts['loops']>[0]): boolean {
-  let at: Parameters<FunctionFacts['loops']>[0] | null = node;
-  for (let here: Frame | null = frame; here !== null && at !== null; here = here.outer) {
-    if (here.facts.loops(at).some((loop) => loop !== at)) return false;
-    at = here.call;
-  }
-  return true;
+  return { executions, once };
 }
 
 function isIn(part: { readonly span: { readonly start: number; readonly end: number } } | null, node: { readonly span: { readonly start: number; readonly end: number } }): boolean {

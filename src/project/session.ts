@@ -17,7 +17,6 @@ import { readCompileCommands, startEngine } from './engine.js';
 import type { InputFile } from './files.js';
 import { isTooDeep } from './errors.js';
 import { checkKernelNames, kernelsOf, nameMatcher } from './scope.js';
-import { withShownPaths } from './shown-paths.js';
 import type { Settings } from './settings.js';
 import { Workspace, type Failure } from './workspace.js';
 
@@ -152,7 +151,7 @@ export class Session {
         try {
           const kernels = program.units.get(file.realPath)?.kernels.filter((kernel) => kernel.body !== null && wanted(kernel.name)) ?? [];
           const probabilities = options.probabilities?.(program, kernels) ?? null;
-          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions, probabilities }).map((audit) => withShownPaths(audit, (path) => this.workspace.shownPath(path)));
+          yield auditProgram(analysis, { files: [file.realPath], kernel: wanted, analysis: this.analysisOptions, probabilities, shown: (path) => this.workspace.shownPath(path) });
         } catch (error) {
           this.faults.push({ path: file.path, where: 'audit', error });
           // What the analysis has kept may be half made: nothing more is asked of it.
