@@ -122,7 +122,7 @@ class Matcher {
     if (opener === 123) while (depth >= 0 && this.tokens.code(stack[depth] ?? -1) !== 123) depth--;
     const open = stack[depth] ?? -1;
     if (depth < 0 || this.tokens.code(open) !== opener) return;
-    stack.length = depth;
+    while (stack.length > depth) stack.pop();
     this.#top = stack[depth - 1] ?? -1;
     for (const frame of this.#frames) frame.lowest = Math.min(frame.lowest, depth);
     this.#match[open] = i;

@@ -83,6 +83,8 @@ export function copyReading(cursor: TreeCursor, text: string, places: Places, wa
   let parent: OpenNode | undefined;
   /** Children of all open nodes, those of the innermost last: a node gets an array of its size when it is complete. */
   const children: Cst[] = [];
+  /** How many there are: what stands behind is left from nodes that are complete (to shorten an array is a slow call of the engine's). */
+  let count = 0;
   /** Where those of each open node begin. */
   const begins: number[] = [];
   let begin = 0;
@@ -111,10 +113,10 @@ export function copyReading(cursor: TreeCursor, text: string, places: Places, wa
       if (end < 0) end = leaf || info.optional || info.hidesTokens ? cursor.endIndex : start;
       at = !named && info.hidesTokens ? cursor.endIndex : end;
       const node: OpenNode = {
-        type: name, start: places.original(start), end: places.original(end), field: parent === undefined ? null : fieldIn(parent, children.length - begin, named, cursor), named, missing: false, error: false,
+        type: name, start: places.original(start), end: places.original(end), field: parent === undefined ? null : fieldIn(parent, count - begin, named, cursor), named, missing: false, error: false,
         children: NONE, pending: -1, info,
       };
-      if (parent !== undefined) children.push(node);
+      if (parent !== undefined) children[count++] = node;
       if (leaf) {
         if (parent === undefined) return node;
       } else if (parent === undefined || !info.optional || wanted(name, node.start, node.end, parent.type, parent.start)) {
@@ -137,13 +139,13 @@ export function copyReading(cursor: TreeCursor, text: string, places: Places, wa
           cursor.gotoFirstChild();
           stack.push(opened);
           parent = opened;
-          begins.push(begin = children.length);
+          begins.push(begin = count);
           ends.push(openedEnd);
         }
       } else if (cursor.gotoFirstChild()) {
         stack.push(opened);
         parent = opened;
-        begins.push(begin = children.length);
+        begins.push(begin = count);
         ends.push(openedEnd);
         // A node begins where its first child begins.
         known = start;
@@ -158,14 +160,14 @@ export function copyReading(cursor: TreeCursor, text: string, places: Places, wa
     for (;;) {
       if (parent === undefined) throw new Error('internal: the walk lost its root');
       const { shape, closer, closerCode } = parent.info;
-      let complete = closes || (shape !== null && children.length - begin === shape.length);
+      let complete = closes || (shape !== null && count - begin === shape.length);
       closes = false;
       if (!complete) {
         known = parent.info.hidesTokens ? -1 : afterBlanks(text, at);
         const code = known < 0 ? -1 : text.charCodeAt(known);
         if (code >= 0 && code === closerCode && closer !== null) {
           at = known + 1;
-          if (parent.info.implied?.has(closer) !== true) children.push(token(closer, places.original(known)));
+          if (parent.info.implied?.has(closer) !== true) children[count++] = token(closer, places.original(known));
           complete = true;
         } else if (cursor.gotoNextSibling()) {
           // A comma behind the last child is one of the node around.
@@ -178,8 +180,8 @@ export function copyReading(cursor: TreeCursor, text: string, places: Places, wa
       const closed = parent;
       stack.pop();
       parent = stack[stack.length - 1];
-      if (children.length > begin) closed.children = children.slice(begin);
-      children.length = begin;
+      if (count > begin) closed.children = children.slice(begin, count);
+      count = begin;
       begins.pop();
       begin = begins[begins.length - 1] ?? 0;
       const told = ends.pop() ?? 0;

@@ -1,4 +1,5 @@
 /** Names and members: identifiers, qualified names, `a.b`, `threadIdx.x`. */
+import type { Span } from '../source/types.js';
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { comesApart, looseMacro } from './loose-macro.js';
@@ -10,7 +11,7 @@ import { enumeratorType } from './lower-enum.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
-import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, TemplateArgument, Type, VariableDecl } from './tree.js';
+import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, RefExpr, TemplateArgument, Type, VariableDecl } from './tree.js';
 import { INT, UINT, UNKNOWN, bindings, dependentType, stripReference, substitute } from './types.js';
 import { DIM3, UINT3 } from './vector-types.js';
 
@@ -71,7 +72,13 @@ export function referTo(ctx: Lowering, node: Cst, name: string, found: Found): E
     return { kind: 'ref', span, type: declType(found), name, decl: definitionFirst(found.decls) };
   }
   const inherited = found.kind === 'value' && found.member !== null && found.member.template !== null ? heir(ctx, found.member) : null;
-  return { kind: 'ref', span, type: declType(found), name, decl: found.decl, ...(inherited === null ? {} : { scope: inherited }) };
+  return reference(span, declType(found), name, found.decl, inherited, null);
+}
+
+/** Of each make one shape: objects that are spread together get one of their own each, and everything that reads references is slower for it. */
+function reference(span: Span, type: Type, name: string, decl: RefExpr['decl'], scope: RecordType | null, qualifier: string | null): RefExpr {
+  if (qualifier === null) return scope === null ? { kind: 'ref', span, type, name, decl } : { kind: 'ref', span, type, name, decl, scope };
+  return scope === null ? { kind: 'ref', span, type, name, decl, qualifier } : { kind: 'ref', span, type, name, decl, scope, qualifier };
 }
 
 /** The record around, as an instance sees it, if a member that is found by its bare name comes from a base template of it. */
@@ -114,11 +121,12 @@ export function lowerQualified(ctx: Lowering, node: Cst): Expr {
     const qualifier = ctx.text.slice(node.start, last.start).replace(/\s+/g, ' ').replace(/ ?:: ?/g, '::').trim();
     // `Record::member` outside of an object is a static member or an enumerator.
     if (found.kind === 'value' && found.member !== null && found.decl.kind === 'variable' && found.decl.storage !== 'member') {
-      return { kind: 'ref', span: ctx.span(node), type: stripReference(found.decl.type), name, decl: found.decl, ...(record === null ? {} : { scope: record }), qualifier };
+      return reference(ctx.span(node), stripReference(found.decl.type), name, found.decl, record, qualifier);
     }
-    const scope = found.kind === 'value' && found.decl.kind === 'enumerator' && record !== null ? { scope: record } : {};
     const refers = referTo(ctx, node, name, found);
-    return refers.kind === 'ref' ? { ...refers, qualifier, ...scope } : refers;
+    if (refers.kind !== 'ref') return refers;
+    const scope = found.kind === 'value' && found.decl.kind === 'enumerator' && record !== null ? record : refers.scope ?? null;
+    return reference(refers.span, refers.type, name, refers.decl, scope, qualifier);
   }
   return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name: ctx.slice(node), decl: null };
 }

@@ -200,10 +200,14 @@ function mayBeOverloaded(type: Type): boolean {
  * tells it from `++x`: an argument without text, `hidden`.
  */
 export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[], hidden: Expr | null = null): CallExpr | null {
+  for (const arg of written) if (mayBeOverloaded(arg.type)) return overloadedCall(ctx, node, operator, op, written, hidden);
+  return null;
+}
+
+function overloadedCall(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[], hidden: Expr | null): CallExpr | null {
   const args = hidden === null ? written : [...written, hidden];
   const [first] = args;
   if (first === undefined) return null;
-  if (!written.some((arg) => mayBeOverloaded(arg.type))) return null;
   const classes = written.map((arg) => classOf(arg.type));
   const name = `operator${op}`;
   const owner = classes[0] ?? null;

@@ -1,10 +1,11 @@
 /** Loading: files and what they include to lowered units, and what holds between units (calls, launches). */
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   blankInactiveArms, collectMacros, compileCommandFor, varyingDefines, makeOverlay, mergeMacros, nodeReader, resolveIncludes, SourceError, SourceStore,
   endsInReturns, IN_RETURNS, type CompileCommand, type IncludeReader,
 } from '../source/index.js';
-import type { MacroDefinition, Overlay, Problem, SourceFile } from '../source/types.js';
+import type { MacroDefinition, Overlay, SourceFile } from '../source/types.js';
 import { lowerBodies } from './bodies.js';
 import { Lowering, type UnitState } from './context.js';
 import { parseSparse, type Cst, type CstTree } from './cst.js';
@@ -21,6 +22,7 @@ import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
 import { snippetsOf } from './snippets.js';
 import type { Program, Unit } from './tree.js';
+import { lostKernels, unread } from './unit-problems.js';
 
 export interface LoadOptions {
   /** Reads the bytes of a file; the file system by default. */
@@ -56,8 +58,15 @@ interface Work {
   readonly includer: Work | null;
   readonly missing: readonly string[];
   state: UnitState | null;
-  tree: CstTree | null;
-  selection: Selection | null;
+  read: ReadText | null;
+}
+
+/** What was made of a text, and what it was made of. */
+interface ReadText {
+  readonly tree: CstTree;
+  readonly selection: Selection;
+  readonly overlay: Overlay;
+  readonly launchers: readonly string[];
 }
 
 /**
@@ -67,12 +76,19 @@ interface Work {
  */
 export function loadProgram(paths: readonly string[], options: LoadOptions = {}): LoadedProgram {
   const first = new Loader(options, NO_DOUBTS);
-  const program = first.load(paths);
+  first.begin(paths);
   const doubts = first.doubts();
-  return doubts.size === 0 ? program : new Loader(options, doubts, first).load(paths);
+  if (doubts.size === 0) return first.finish();
+  const second = new Loader(options, doubts, first);
+  second.begin(paths);
+  first.release();
+  return second.finish();
 }
 
 const NO_DOUBTS: ReadonlyMap<string, FileDoubts> = new Map();
+
+/** Trees of files wait for their bodies to be lowered until these many characters are read: beyond, memory is worth more than what a second load saves. */
+const WAITING_TEXT = 8_000_000;
 
 class Loader {
   readonly #reader: IncludeReader;
@@ -85,9 +101,12 @@ class Loader {
   readonly #states: UnitState[] = [];
   readonly #roots = new Set<string>();
   #cluster: Work[] = [];
+  #waiting: Work[][] = [];
+  #waitingText = 0;
+  #asked: readonly string[] = [];
 
   /** `doubts` of files by real path, as a load without them found; `earlier` is that load, whose files were read already. */
-  constructor(private readonly options: LoadOptions, private readonly fileDoubts: ReadonlyMap<string, FileDoubts>, earlier: Loader | null = null) {
+  constructor(private readonly options: LoadOptions, private readonly fileDoubts: ReadonlyMap<string, FileDoubts>, private readonly earlier: Loader | null = null) {
     const realPath = options.realPath ?? ((path: string) => nodeReader.realPath(path));
     const realPaths = new Map<string, string | null>();
     this.#reader = {
@@ -123,16 +142,24 @@ class Loader {
     });
   }
 
-  load(paths: readonly string[]): LoadedProgram {
+  /** Reads files and declares what they hold outside of bodies, which `finish` lowers. */
+  begin(paths: readonly string[]): void {
     const sources = paths.flatMap((path) => this.#read(path) ?? []);
-    const roots = [...new Set(sources.map((source) => source.realPath))];
-    for (const root of roots) this.#roots.add(root);
+    this.#asked = [...new Set(sources.map((source) => source.realPath))];
+    for (const root of this.#asked) this.#roots.add(root);
     for (const source of this.#inOrder(sources)) {
       if (this.#works.has(source.realPath)) continue;
       this.#cluster = [];
       this.#begin(source, null);
-      this.#finishCluster();
+      this.#waiting.push(this.#cluster);
+      for (const { source: { text } } of this.#cluster) this.#waitingText += text.length;
+      if (this.#waitingText > WAITING_TEXT) this.#finishWaiting();
     }
+  }
+
+  finish(): LoadedProgram {
+    this.#finishWaiting();
+    const roots = this.#asked;
     const index = new ProgramIndex(this.#units, this.#states);
     for (const state of this.#states) state.link = (call) => { index.link(call); };
     return {
@@ -216,7 +243,7 @@ class Loader {
     const names = new FileNames(doubts?.declared);
     const resolved = this.#includesOf(source);
     const work: Work = {
-      source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, tree: null, selection: null,
+      source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, read: null,
     };
     this.#works.set(source.realPath, work);
     this.#cluster.push(work);
@@ -227,25 +254,19 @@ class Loader {
       const at = source.directives[file.directive]?.start;
       if (at !== undefined) includeAt.set(at, () => this.#include(work, file.path));
     }
-    let overlay = makeOverlay(source, macros);
     const launchers = launchMacros(macros);
-    // Of what was asked for every problem is reported; of headers only what somebody uses need be known.
-    const whole = this.#roots.has(source.realPath);
-    let selection = interesting(source, overlay, launchers, whole);
-    let tree = parseSparse(cppParser(), selection.text, selection.wanted);
-    if (tree.hasError) {
-      const reduced = this.#reduceArms(source, overlay, tree.root);
-      if (reduced !== overlay) {
-        tree.release();
-        overlay = reduced;
-        selection = interesting(source, overlay, launchers, whole);
-        tree = parseSparse(cppParser(), selection.text, selection.wanted);
+    let read = this.#readText(source, makeOverlay(source, macros), launchers);
+    if (read.tree.hasError) {
+      const reduced = this.#reduceArms(source, read.overlay, read.tree.root);
+      if (reduced !== read.overlay) {
+        read.tree.release();
+        read = this.#readText(source, reduced, launchers);
       }
     }
+    const { tree, overlay } = read;
     const state = this.#state(work, overlay, macros, includeAt, doubts === null ? null : new UnitDoubts(source, doubts));
     work.state = state;
-    work.tree = tree;
-    work.selection = selection;
+    work.read = read;
     const ctx = new Lowering(state, names.global, overlay.text, source.text, overlay.notes);
     lowerItems(ctx, tree.root.children, 0);
     if (tree.hasError) {
@@ -255,6 +276,27 @@ class Loader {
     // Includes inside of functions or of text that did not parse were not met on the way.
     for (const include of includeAt.values()) include();
     return work;
+  }
+
+  #readText(source: SourceFile, overlay: Overlay, launchers: readonly string[]): ReadText {
+    // Of what was asked for every problem is reported; of headers only what somebody uses need be known.
+    const selection = interesting(source, overlay, launchers, this.#roots.has(source.realPath));
+    const tree = this.earlier?.handOver(source.realPath, overlay, selection, launchers) ?? parseSparse(cppParser(), selection.text, selection.wanted);
+    return { tree, selection, overlay, launchers };
+  }
+
+  /** The tree of a file whose bodies this load did not come to lower, if it would be read the same again. */
+  handOver(realPath: string, overlay: Overlay, selection: Selection, launchers: readonly string[]): CstTree | null {
+    const work = this.#works.get(realPath);
+    const read = work?.read ?? null;
+    if (work === undefined || read === null || read.selection.text !== selection.text || !isDeepStrictEqual([read.overlay.notes, read.launchers], [overlay.notes, launchers])) return null;
+    work.read = null;
+    return read.tree;
+  }
+
+  /** Lets go of the trees that nobody took over. */
+  release(): void {
+    for (const { read } of this.#works.values()) read?.tree.release();
   }
 
   /** Functions that hold errors and directives are read in one configuration only. */
@@ -322,19 +364,25 @@ class Loader {
     return [...seen].map((w) => w.names);
   }
 
+  #finishWaiting(): void {
+    for (const cluster of this.#waiting) this.#finishCluster(cluster);
+    this.#waiting = [];
+    this.#waitingText = 0;
+  }
+
   /** Lowers the bodies of a root file and of what it was the first to include, then lets the trees go. */
-  #finishCluster(): void {
-    for (const work of this.#cluster) {
+  #finishCluster(cluster: readonly Work[]): void {
+    for (const work of cluster) {
       const all = new Set<FileNames>();
       for (let w: Work | null = work; w !== null; w = w.includer) for (const names of this.#closure(w)) all.add(names);
       work.visible.splice(0, work.visible.length, ...all);
     }
-    for (const work of this.#cluster) {
-      const { state, tree, selection } = work;
-      if (state === null || tree === null || selection === null) continue;
-      lowerBodies(state, tree, selection, mentionOfKernels(work.visible));
-      tree.release();
-      work.tree = null;
+    for (const work of cluster) {
+      const { state, read } = work;
+      if (state === null || read === null) continue;
+      lowerBodies(state, read.tree, read.selection, mentionOfKernels(work.visible));
+      read.tree.release();
+      work.read = null;
       this.#units.set(state.file, this.#unit(work, state));
       this.#states.push(state);
     }
@@ -359,29 +407,6 @@ const LARGE_HEADER = 60_000;
 
 function isLargeHostHeader(source: SourceFile): boolean {
   return source.text.length > LARGE_HEADER && !/__(?:global|device|host|shared|constant)__|<<</.test(source.text);
-}
-
-/** The text of a file that defines nothing, as far as it was understood: no C++, or cut off in the middle. (Elsewhere an error costs what it stands in.) */
-function unread(state: UnitState, root: Cst): Problem[] {
-  if (state.bodies.length > 0 || state.kernels.length > 0) return [];
-  const pending: Cst[] = [root];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node.missing || node.type === 'ERROR') {
-      const text = state.source.text.slice(node.start, node.end).replace(/\s+/g, ' ').trim();
-      return [{ line: state.source.line(node.start), message: node.missing ? `not understood: missing \`${node.type}\`` : `not understood: \`${text.length <= 60 ? text : `${text.slice(0, 59)}…`}\`` }];
-    }
-    if (node.error) pending.push(...[...node.children].reverse());
-  }
-  return [];
-}
-
-/** A `__global__` that no function came of (an unclosed brace swallows the rest of a file): said aloud, never passed over. */
-function lostKernels(state: UnitState): Problem[] {
-  return state.overlay.notes.flatMap((note) => {
-    const global = (note.kind === 'qualifier' && note.name === 'global') || (note.kind === 'macro' && note.standsFor.some((meaning) => meaning.name === 'global'));
-    if (!global || state.functions.some((fn) => fn.span.start <= note.span.start && note.span.start < fn.span.end)) return [];
-    return [{ line: state.source.line(note.span.start), message: 'a kernel begins here, and what follows was not understood (a brace or parenthesis may be missing)' }];
-  });
 }
 
 function messageOf(error: unknown): string {

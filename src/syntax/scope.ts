@@ -232,7 +232,7 @@ export class Names {
       const found = this.atLevel(level, name, 0);
       if (found !== null) return found;
       if (level.isDark) return null;
-      if (this.inDoubt(level, name)) return null;
+      if (this.doubting && this.inDoubt(level, name)) return null;
     }
     return null;
   }
@@ -243,7 +243,7 @@ export class Names {
       const found = this.typeAtLevel(level, name, 0);
       if (found !== null) return found;
       if (level.isDark) return null;
-      if (this.inDoubt(level, name)) return null;
+      if (this.doubting && this.inDoubt(level, name)) return null;
     }
     return null;
   }
