@@ -32,18 +32,23 @@ function tablesOf(program: Program): Tables {
   return known;
 }
 
+const NOWHERE: readonly number[] = [];
+
 /**
  * Calls of a template by device code; those of the host make no instance that runs on the device. Bodies are read only where the name stands in their text or
  * in a macro's: most are not read for anything else either.
  */
 function sitesOf(fn: FunctionDecl, program: Program): readonly Site[] {
   const { sites, read } = tablesOf(program);
+  const unnamed = isCalledUnnamed(fn);
   for (const unit of program.units.values()) {
     // A macro may spell the call.
-    const inMacro = [...unit.macros.values()].some(({ body }) => body.includes(fn.name));
+    const anywhere = unnamed || [...unit.macros.values()].some(({ body }) => wordsIn(body, fn.name).length > 0);
+    const named = anywhere ? NOWHERE : wordsIn(unit.source.text, fn.name);
+    if (!anywhere && named.length === 0) continue;
     for (const caller of unit.functions) {
-      const { global, device, constexpr } = caller.qualifiers;
-      if (!(global || device || constexpr) || read.has(caller) || !(inMacro || mayCall(caller, fn, unit)) || caller.body === null) continue;
+      const { qualifiers: { global, device, constexpr }, span } = caller;
+      if (!(global || device || constexpr) || read.has(caller) || !(anywhere || named.some((at) => at >= span.start && at < span.end)) || caller.body === null) continue;
       read.add(caller);
       for (const call of indexFunction(caller).calls) {
         for (const callee of calleesAt(call, program)) {
@@ -58,21 +63,22 @@ function sitesOf(fn: FunctionDecl, program: Program): readonly Site[] {
   return sites.get(fn) ?? [];
 }
 
-/** Whether a function may call the other one, as far as its text and its parameters tell. */
-function mayCall(caller: FunctionDecl, fn: FunctionDecl, unit: Unit): boolean {
-  const { name, owner } = fn;
-  // Operators, constructors and destructors run unnamed; what is passed as a function is called by another name.
-  if (name.startsWith('operator') || name.startsWith('~') || name === owner?.name || caller.parameters.some(({ type }) => mayBeCalled(type))) return true;
-  return unit.source.text.slice(caller.span.start, caller.span.end).includes(name);
+/** Do calls of the function not spell its name? Operators, constructors and destructors run unnamed, functors under the names of variables. */
+function isCalledUnnamed({ name, owner }: FunctionDecl): boolean {
+  return name.startsWith('operator') || name.startsWith('~') || name === owner?.name;
 }
 
-function mayBeCalled(type: Type): boolean {
-  switch (type.kind) {
-    case 'function': case 'dependent': case 'unknown': case 'record': return true;
-    case 'pointer': case 'reference': return mayBeCalled(type.to);
-    case 'array': return mayBeCalled(type.of);
-    default: return false;
+/** Where a text holds the name as a word, in order. */
+function wordsIn(text: string, name: string): readonly number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    if (!isWordPart(text.charCodeAt(at - 1)) && !isWordPart(text.charCodeAt(at + name.length))) found.push(at);
   }
+  return found;
+}
+
+function isWordPart(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code === 36 || code >= 128;
 }
 
 /** The class to which the object of a call belongs, or the one before `::`. */
