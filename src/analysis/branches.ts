@@ -7,6 +7,7 @@
  */
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { BranchSite } from './facts.js';
+import { indexBody } from './function-index.js';
 import type { FunctionDecl } from '../syntax/tree.js';
 
 type Exit = 'return' | 'break' | 'continue';
@@ -18,12 +19,12 @@ export function branchesOf(fn: FunctionDecl): readonly BranchSite[] {
   const known = memo.get(fn);
   if (known !== undefined) return known;
   const sites: BranchSite[] = [];
-  const collect = (node: Node): void => {
-    const site = siteOf(node);
-    if (site !== null) sites.push(site);
-    forEachChild(node, collect);
-  };
-  if (fn.body !== null) collect(fn.body);
+  if (fn.body !== null) {
+    for (const node of indexBody(fn.body, fn.returns).branching) {
+      const site = siteOf(node);
+      if (site !== null) sites.push(site);
+    }
+  }
   memo.set(fn, sites);
   return sites;
 }

@@ -7,10 +7,9 @@
  * reached through pointers.
  */
 import { builtin } from '../cuda/builtins.js';
-import { boundAt, mayBindElement, takes } from './binding.js';
+import { mayBindElement, takes } from './binding.js';
 import { strip } from './children.js';
 import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
-import type { Node } from './parts.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
@@ -67,16 +66,10 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
 }
 
-/** Variables that the values of a node which may be bound are (a part of). */
-export function boundIn(node: Node, returns: Type | null): readonly { readonly value: Expr; readonly roots: readonly Root[] }[] {
-  const values = boundAt(node, returns);
-  return values.length === 0 ? NO_BOUND : values.flatMap((value) => {
-    const roots = isLvalue(value) ? rootsOf(value).filter((root) => valueType(root.decl.type).const !== true) : NO_ROOTS;
-    return roots.length === 0 ? [] : [{ value, roots }];
-  });
+/** Variables that a value which may be bound to a reference is (a part of). */
+export function rootsBoundTo(value: Expr): readonly Root[] {
+  return isLvalue(value) ? rootsOf(value).filter((root) => valueType(root.decl.type).const !== true) : NO_ROOTS;
 }
-
-const NO_BOUND: readonly { readonly value: Expr; readonly roots: readonly Root[] }[] = [];
 
 /** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
 export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
@@ -86,7 +79,7 @@ export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): reado
   return given.flatMap((argument, i) => {
     if (type.kind === 'record' && !mayBind(type, given.length, i, argument.type)) return [];
     const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedBy(argument) : NO_ROOTS;
-    return [...(isLvalue(argument) ? rootsOf(argument).filter((root) => valueType(root.decl.type).const !== true) : []), ...addressed];
+    return [...rootsBoundTo(argument), ...addressed];
   });
 }
 

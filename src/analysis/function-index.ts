@@ -33,6 +33,10 @@ export interface FunctionIndex {
   /** Calls in the order of the text. */
   readonly calls: readonly CallExpr[];
   readonly lambdas: readonly LambdaExpr[];
+  /** Statements and expressions that decide what runs next, in the order of the text. */
+  readonly branching: readonly Node[];
+  /** Values that may be bound where they become objects of another type, by the node at which they do (binding.ts). */
+  readonly bound: ReadonlyMap<Node, readonly Expr[]>;
   /** Objects that are used as values of another type, and what may run there (implicit-calls.ts). */
   readonly conversions: ReadonlyMap<Expr, Conversions>;
 }
@@ -75,9 +79,7 @@ const indices = new WeakMap<Stmt, FunctionIndex>();
 export function indexBody(body: Stmt, returns: Type | null = null): FunctionIndex {
   const known = indices.get(body);
   if (known !== undefined) return known;
-  const made = build(body, returns);
-  indices.set(body, made);
-  return made;
+  return build(body, returns);
 }
 
 const EMPTY: CompoundStmt = { kind: 'compound', span: { start: 0, end: 0 }, body: [] };
@@ -118,99 +120,149 @@ function mayBind(type: Type): boolean {
 }
 
 function build(body: Stmt, returns: Type | null): FunctionIndex {
-  const writes = new Map<Variable, VariableWrite[]>();
-  const exposed = new Set<Variable>();
-  const lent = new Set<Variable>();
-  const declared = new Set<Variable>();
-  const calls: CallExpr[] = [];
-  const lambdas: LambdaExpr[] = [];
-  const conversions = new Map<Expr, Conversions>();
-  let parent: Node | null = null;
-  let inLambda = 0;
-  const unread: (TextNames | null)[] = [];
-
-  const record = (variable: Variable, write: VariableWrite): void => {
-    const list = writes.get(variable);
-    if (list === undefined) writes.set(variable, [write]);
-    else list.push(write);
-  };
-  const expose = (lvalue: Expr): void => {
-    const target = variableOf(lvalue);
-    if (target === null) return;
-    exposed.add(target.variable);
-    record(target.variable, { kind: 'escape', value: null, node: lvalue });
-  };
-  const declare = (variable: VariableDecl): void => {
-    if (!isAutomatic(variable)) return;
-    declared.add(variable);
-    if (variable.opaqueInit) record(variable, { kind: 'escape', value: null, node: variable });
-    else if (variable.init !== null) record(variable, { kind: 'init', value: variable.init, node: variable });
-    if (isReference(variable.type) && variable.init !== null && !(variable.type.kind === 'reference' && variable.type.to.const === true)) expose(variable.init);
-  };
-  const assign = (target: Expr, write: VariableWrite): void => {
-    const found = variableOf(target);
-    if (found === null) return;
-    record(found.variable, found.whole ? write : { kind: 'part', value: write.value, node: write.node });
-  };
-
-  /** An array whose name decays to a pointer hands out its address. */
-  const decays = (expr: Expr): void => {
-    const inner = strip(expr);
-    if (isStorage(inner)) expose(inner);
-  };
-
+  const index = new IndexBuilder(body, returns);
+  const stack: Node[] = [];
   const visit = (node: Node): void => {
-    if (!isStmt(node) && (node.type.kind === 'record' || isUndeclared(node.type))) {
-      const conversion = conversionAt(node, parent);
-      if (conversion !== null) conversions.set(node, conversion);
-    }
-    if (node.kind !== 'ref') for (const value of boundAt(node, inLambda === 0 ? returns : null)) expose(value);
-    if (node.kind === 'opaque') unread.push(node.names ?? null);
-    if (isStmt(node)) {
-      if (node.kind === 'declare') node.variables.forEach(declare);
-      else if (node.kind === 'range-for') declare(node.variable);
-      else if (node.kind === 'asm') node.outputs.forEach(expose);
-      else if ((node.kind === 'if' || node.kind === 'for' || node.kind === 'while' || node.kind === 'switch') && node.conditionDecl !== null) declare(node.conditionDecl);
-      if (node.kind === 'declare') for (const variable of node.variables) if (variable.init !== null) decays(variable.init);
-      if (node.kind === 'return' && node.value !== null) decays(node.value);
-    } else {
-      switch (node.kind) {
-        case 'assign':
-          assign(node.target, { kind: node.op === null ? 'assign' : 'update', value: node.value, node });
-          decays(node.value);
-          break;
-        case 'update': assign(node.target, { kind: 'update', value: null, node }); break;
-        case 'unary': if (node.op === '&') expose(node.operand); break;
-        case 'binary': if (node.op === '+' || node.op === '-' || node.op === ',') { decays(node.left); decays(node.right); } break;
-        case 'conditional': decays(node.then); decays(node.else); break;
-        case 'cast': decays(node.operand); break;
-        case 'init-list': node.elements.forEach(decays); if (mayBind(node.type)) node.elements.forEach(expose); break;
-        case 'construct': for (const argument of node.arguments) { decays(argument); if (mayBind(node.type)) expose(argument); } break;
-        case 'call':
-          calls.push(node);
-          node.arguments.forEach((argument, position) => {
-            decays(argument);
-            if (mayWriteArgument(node, position)) expose(argument);
-            else if (node.callee.kind !== 'builtin') { const target = variableOf(argument); if (target !== null) lent.add(target.variable); }
-          });
-          if (node.callee.kind === 'method' && !node.callee.arrow) expose(node.callee.object);
-          break;
-        case 'lambda':
-          lambdas.push(node);
-          for (const parameter of node.parameters) declared.add(parameter);
-          break;
-        default: break;
-      }
-    }
-    const outer = parent;
-    if (isStmt(node) || (node.kind !== 'paren' && node.kind !== 'macro')) parent = node;
-    if (node.kind === 'lambda') inLambda++;
+    index.enter(node, stack);
+    stack.push(node);
     forEachChild(node, visit);
-    if (node.kind === 'lambda') inLambda--;
-    parent = outer;
+    stack.pop();
   };
   visit(body);
-  // Text that is not understood may have kept the address of what it names.
-  if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) expose(node); });
-  return { body, writes, exposed, lent, declared, calls, lambdas, conversions };
+  return index.finish();
+}
+
+/** Makes the index of the code of a function on a walk that is made for something else as well; null if the index is there already. */
+export function indexAlong(fn: FunctionDecl): IndexBuilder | null {
+  const body = codeOf(fn);
+  return body === null || indices.has(body) ? null : new IndexBuilder(body, fn.returns);
+}
+
+/** `enter` gets every node of the body before what is below it, with the nodes around it, outermost first; then `finish`. */
+export class IndexBuilder {
+  private readonly writes = new Map<Variable, VariableWrite[]>();
+  private readonly exposed = new Set<Variable>();
+  private readonly lent = new Set<Variable>();
+  private readonly declared = new Set<Variable>();
+  private readonly calls: CallExpr[] = [];
+  private readonly lambdas: LambdaExpr[] = [];
+  private readonly branching: Node[] = [];
+  readonly conversions = new Map<Expr, Conversions>();
+  readonly bound = new Map<Node, readonly Expr[]>();
+  /** What text that is not understood names. */
+  private readonly unread: (TextNames | null)[] = [];
+
+  constructor(private readonly body: Stmt, private readonly returns: Type | null) {}
+
+  finish(): FunctionIndex {
+    const { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, unread } = this;
+    // Text that is not understood may have kept the address of what it names.
+    if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) this.expose(node); });
+    const made: FunctionIndex = { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound };
+    indices.set(body, made);
+    return made;
+  }
+
+  enter(node: Node, stack: readonly Node[]): void {
+    if (!isStmt(node) && (node.type.kind === 'record' || isUndeclared(node.type))) {
+      const conversion = conversionAt(node, holderIn(stack));
+      if (conversion !== null) this.conversions.set(node, conversion);
+    }
+    if (node.kind === 'ref') return;
+    const values = boundAt(node, node.kind === 'return' && !stack.some((up) => up.kind === 'lambda') ? this.returns : null);
+    if (values.length > 0) {
+      this.bound.set(node, values);
+      for (const value of values) this.expose(value);
+    }
+    switch (node.kind) {
+      case 'binary':
+        if (node.op === '&&' || node.op === '||') this.branching.push(node);
+        else if (node.op === '+' || node.op === '-' || node.op === ',') { this.decays(node.left); this.decays(node.right); }
+        return;
+      case 'assign':
+        this.assign(node.target, { kind: node.op === null ? 'assign' : 'update', value: node.value, node });
+        this.decays(node.value);
+        return;
+      case 'update': this.assign(node.target, { kind: 'update', value: null, node }); return;
+      case 'unary': if (node.op === '&') this.expose(node.operand); return;
+      case 'cast': this.decays(node.operand); return;
+      case 'conditional': this.branching.push(node); this.decays(node.then); this.decays(node.else); return;
+      case 'call': this.call(node); return;
+      case 'init-list':
+        for (const element of node.elements) this.decays(element);
+        if (mayBind(node.type)) for (const element of node.elements) this.expose(element);
+        return;
+      case 'construct': for (const argument of node.arguments) { this.decays(argument); if (mayBind(node.type)) this.expose(argument); } return;
+      case 'lambda':
+        this.lambdas.push(node);
+        for (const parameter of node.parameters) this.declared.add(parameter);
+        return;
+      case 'opaque': this.unread.push(node.names ?? null); return;
+      case 'declare':
+        for (const variable of node.variables) this.declare(variable);
+        for (const { init } of node.variables) if (init !== null) this.decays(init);
+        return;
+      case 'if': case 'for': case 'while': case 'switch':
+        this.branching.push(node);
+        if (node.conditionDecl !== null) this.declare(node.conditionDecl);
+        return;
+      case 'do': this.branching.push(node); return;
+      case 'range-for': this.declare(node.variable); return;
+      case 'return': if (node.value !== null) this.decays(node.value); return;
+      case 'asm': for (const output of node.outputs) this.expose(output); return;
+      default:
+    }
+  }
+
+  private record(variable: Variable, write: VariableWrite): void {
+    const list = this.writes.get(variable);
+    if (list === undefined) this.writes.set(variable, [write]);
+    else list.push(write);
+  }
+
+  private expose(lvalue: Expr): void {
+    const target = variableOf(lvalue);
+    if (target === null) return;
+    this.exposed.add(target.variable);
+    this.record(target.variable, { kind: 'escape', value: null, node: lvalue });
+  }
+
+  private declare(variable: VariableDecl): void {
+    if (!isAutomatic(variable)) return;
+    this.declared.add(variable);
+    if (variable.opaqueInit) this.record(variable, { kind: 'escape', value: null, node: variable });
+    else if (variable.init !== null) this.record(variable, { kind: 'init', value: variable.init, node: variable });
+    if (isReference(variable.type) && variable.init !== null && !(variable.type.kind === 'reference' && variable.type.to.const === true)) this.expose(variable.init);
+  }
+
+  private assign(target: Expr, write: VariableWrite): void {
+    const found = variableOf(target);
+    if (found !== null) this.record(found.variable, found.whole ? write : { kind: 'part', value: write.value, node: write.node });
+  }
+
+  /** An array whose name decays to a pointer hands out its address. */
+  private decays(expr: Expr): void {
+    const inner = strip(expr);
+    if (isStorage(inner)) this.expose(inner);
+  }
+
+  private call(call: CallExpr): void {
+    this.calls.push(call);
+    const { callee } = call;
+    for (const [position, argument] of call.arguments.entries()) {
+      this.decays(argument);
+      if (mayWriteArgument(call, position)) this.expose(argument);
+      else if (callee.kind !== 'builtin') { const target = variableOf(argument); if (target !== null) this.lent.add(target.variable); }
+    }
+    if (callee.kind === 'method' && !callee.arrow) this.expose(callee.object);
+  }
+}
+
+/** The innermost node that is more than parentheses or the name of a macro. */
+function holderIn(stack: readonly Node[]): Node | null {
+  for (let depth = stack.length - 1; depth >= 0; depth--) {
+    const node = stack[depth];
+    if (node !== undefined && node.kind !== 'paren' && node.kind !== 'macro') return node;
+  }
+  return null;
 }

@@ -10,12 +10,12 @@
  * belongs to the chosen configuration.
  */
 import { isNamedIn } from './binding.js';
-import { boundBy, boundIn, outputsOf, type CallOutput } from './call-outputs.js';
+import { boundBy, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
-import { indexFunction } from './function-index.js';
+import { indexAlong, indexFunction, type FunctionIndex, type IndexBuilder } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
 import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
@@ -28,7 +28,6 @@ export interface Assignment {
 
 export interface Structure {
   readonly function: FunctionDecl;
-  /** Made when first asked for. */
   readonly parents: ReadonlyMap<Node, Node>;
   readonly calls: readonly CallExpr[];
   readonly uses: ReadonlyMap<Variable, readonly RefExpr[]>;
@@ -79,23 +78,13 @@ export function structureOf(fn: FunctionDecl): Structure {
   return structure;
 }
 
-function parentsBelow(body: Node | null): Map<Node, Node> {
-  const parents = new Map<Node, Node>();
-  const stack: Node[] = [];
-  const descend = (child: Node): void => {
-    const up = stack[stack.length - 1];
-    if (up !== undefined) parents.set(child, up);
-    stack.push(child);
-    forEachChild(child, descend);
-    stack.pop();
-  };
-  if (body !== null) descend(body);
-  return parents;
-}
-
 class Walk {
   /** The nodes around the one that is visited, outermost first. */
   private readonly stack: Node[] = [];
+  private readonly parents = new Map<Node, Node>();
+  /** The index that is made on this walk; null if there is one already. */
+  private readonly along: IndexBuilder | null;
+  private readonly index: Pick<FunctionIndex, 'bound' | 'conversions'>;
   private readonly descend = (child: Node): void => this.visit(child);
   private readonly calls: CallExpr[] = [];
   private readonly uses = new Map<Variable, RefExpr[]>();
@@ -123,15 +112,18 @@ class Walk {
   private readonly unread: (TextNames | null)[] = [];
   private readonly indirect: Node[] = [];
 
-  constructor(private readonly fn: FunctionDecl) {}
+  constructor(private readonly fn: FunctionDecl) {
+    this.along = indexAlong(fn);
+    this.index = this.along ?? indexFunction(fn);
+  }
 
   run(): Structure {
     const body = codeOf(this.fn);
     if (body !== null) this.visit(body);
+    this.along?.finish();
     for (const decl of this.uses.keys()) if (isNamedIn(decl, this.unread)) this.escape(decl);
-    let parents: Map<Node, Node> | null = null;
     return {
-      function: this.fn, get parents() { return (parents ??= parentsBelow(body)); }, calls: this.calls, uses: this.uses, assignments: this.assignments,
+      function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
       gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
       undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], given: this.given, instances: this.instances,
@@ -139,6 +131,9 @@ class Walk {
   }
 
   private visit(node: Node): void {
+    const up = this.stack[this.stack.length - 1];
+    if (up !== undefined) this.parents.set(node, up);
+    this.along?.enter(node, this.stack);
     this.enter(node);
     const loop = node.kind === 'for' || node.kind === 'while' || node.kind === 'do' || node.kind === 'range-for' ? node : null;
     if (loop !== null) {
@@ -218,8 +213,11 @@ class Walk {
 
   /** What is made into an object of another type may be bound by its constructor, which may change it now or keep a reference to it. */
   private implicit(node: Node): void {
-    const returns = node.kind === 'return' && !this.stack.some((up) => up.kind === 'lambda') ? this.fn.returns : null;
-    for (const { value, roots } of boundIn(node, returns)) {
+    const values = this.index.bound.size === 0 ? undefined : this.index.bound.get(node);
+    if (values === undefined) return;
+    for (const value of values) {
+      const roots = rootsBoundTo(value);
+      if (roots.length === 0) continue;
       this.bound.set(value, [...this.bound.get(value) ?? NO_ROOTS, ...roots]);
       this.indirect.push(value);
       for (const root of roots) {
@@ -231,7 +229,7 @@ class Walk {
 
   /** An object whose conversion may change it, or anything that it leads to. */
   private converted(node: Expr): void {
-    const conversions = indexFunction(this.fn).conversions.get(node);
+    const conversions = this.index.conversions.get(node);
     if (conversions !== undefined && (conversions.unseen || !conversions.functions.every(isHarmless))) this.changes(node, node);
   }
 

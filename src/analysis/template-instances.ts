@@ -6,7 +6,7 @@
  * itself has the caller's. Operators of functors (`op(x)`) count. Not seen, and open: packs, functions that are passed as values, constructors and what else runs
  * without a call of the tree.
  */
-import type { CallExpr, Expr, FunctionDecl, Program, RecordDecl, RecordType, TemplateArgument, TemplateParameterDecl, Type, Unit } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, Program, RecordDecl, RecordType, TemplateArgument, TemplateParameterDecl, Type } from '../syntax/tree.js';
 import { bindings, substitute } from '../syntax/types.js';
 import { calleesAt } from './call-sites.js';
 import { strip } from './children.js';
