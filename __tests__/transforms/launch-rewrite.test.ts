@@ -177,6 +177,31 @@ void run(float *a, float *b, int n) {
   });
 });
 
+describe('a body in one line', () => {
+  const narrow = `__global__ void k(float *x, const float *y, int n, bool flip) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (flip) { if (i < n) x[i] = -x[i]; } else { if (i < n) x[i] = y[i]; }
+}
+`;
+
+  test('gets lines of its own, as far in as those of the kernel', () => {
+    const lines = rewritten('void run(float *a, float *b, int n, bool flip) { k<<<n, 256>>>(a, b, n, flip); }\n', ROLES, narrow).split('\n');
+    expect(lines[0]).toBe('void run(float *a, float *b, int n, bool flip) {');
+    expect(lines.at(-2)).toBe('}');
+    expect(lines.slice(1, -2).map((line) => line.search(/\S/) % 2)).toEqual(lines.slice(1, -2).map(() => 0));
+    expect(lines[1]).toMatch(/^ {2}\S/);
+    expect(lines.some((line) => /^ {4}\S/.test(line))).toBe(true);
+  });
+
+  test('keeps what else stands in it', () => {
+    for (const body of ['{ /* first */ k<<<n, 256>>>(a, b, n, flip); }', '{ k<<<n, 256>>>(a, b, n, flip); // last\n}', '{ k<<<n, 256>>>(a, b, n, flip); done(); }']) {
+      const text = rewritten(`void done();\nvoid run(float *a, float *b, int n, bool flip) ${body}\n`, ROLES);
+      for (const word of ['/* first */', '// last', 'done(); }']) if (body.includes(word)) expect(text).toContain(word);
+      expect(text.split('{').length).toBe(text.split('}').length);
+    }
+  });
+});
+
 describe('in the way', () => {
   test.each([
     ['a pointer', 'void run(float *a, float *b, int n) { auto p = k; p<<<1, 1>>>(a, b, n, true); }', /pointer p/],

@@ -22,7 +22,7 @@ import { placeAt } from './launch-place.js';
 import { isNeverEmpty, mayBeRefused, MOST_BLOCKS } from './launch-grid.js';
 import { AXES, coveredBy, dividedAxes, isChoice, onlyCounted, sizeDecides, SMALL_GRID, type KernelStep } from './launch-steps.js';
 import { argumentsOf, balanced, negated, simpleShape, typeText } from './launch-text.js';
-import { blockText, styleOf, unixNewlines } from './text.js';
+import { blockText, styleOf, unixNewlines, type Style } from './text.js';
 import type { Edit, LaunchPlan, LaunchStep } from './types.js';
 
 /** What a caller knows about a condition of the plan (a step's `unless`) at one site; null if it is decided at run time. */
@@ -58,7 +58,7 @@ export class SiteWriter {
   readonly #guarded: boolean;
   /** Parts of the launch that go into variables because others change them, or they others: in the order of the launch. */
   readonly #kept: ReadonlySet<Expr>;
-  readonly #unit: string;
+  readonly #style: Style;
 
   constructor(private readonly found: KernelSites, private readonly site: LaunchSite, plan: LaunchPlan, decide: Decide) {
     const known = (step: LaunchStep): boolean | null => (step.kind !== 'kernel' || step.unless === null ? false : sizeDecides(site.launch.grid, step.unless) ?? decide(site, step.unless));
@@ -71,7 +71,7 @@ export class SiteWriter {
     this.#choice = kernels.length <= 1 || (kernels.length === 2 && isChoice(kernels[0], kernels[1]));
     this.#divided = dividedAxes(this.#steps);
     this.#guarded = this.#steps.some((step) => step.kind === 'temporary');
-    this.#unit = styleOf(site.unit.source, site.function).unit;
+    this.#style = styleOf(site.unit.source, site.function, found.kernel);
     // A new variable must not hide what the plan's texts call by its name.
     for (const { name } of plan.constants ?? []) this.#taken.add(name);
     this.#kept = this.#inOrder();
@@ -91,7 +91,7 @@ export class SiteWriter {
     // One launch in the place of one: nothing around it changes.
     if (lines.length === 1 && only !== undefined && !only.includes('\n')) return [{ file: unit.source.realPath, span: statement.span, text: only }];
     const link = this.#locals.length === 0 && this.#lines.length === 1 && lines.length === 1 && /^if\b[^]*^else\b/m.test(only ?? '');
-    const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#unit, link);
+    const place = placeAt(unit.source, statement, parent, this.#locals.length > 0 || this.#needsScope(), this.#style.unit, link);
     const text = lines.map((line) => line.split('\n').map((piece) => (piece === '' ? piece : place.indent + piece)).join('\n')).join('\n');
     return [{ file: unit.source.realPath, span: place.span, text: place.before + text.slice(place.indent.length) + place.after }];
   }
@@ -110,8 +110,8 @@ export class SiteWriter {
 
   /** Puts the lines from `start` on into a block below a condition. */
   #putUnder(condition: string, start: number): void {
-    const style = styleOf(this.site.unit.source, this.site.function);
-    const inner = this.#lines.slice(start).flatMap((line) => line.split('\n')).map((line) => (line === '' ? line : this.#unit + line));
+    const style = this.#style;
+    const inner = this.#lines.slice(start).flatMap((line) => line.split('\n')).map((line) => (line === '' ? line : this.#style.unit + line));
     this.#lines.splice(start, this.#lines.length, blockText(style, '', `if${style.keywordSpace}(${condition})`, inner.join('\n')));
   }
 
@@ -322,13 +322,13 @@ export class SiteWriter {
         const [next] = steps;
         if (next?.kind === 'kernel' && isChoice(step, next)) {
           steps.shift();
-          this.#lines.push(`if (${this.host(next.unless ?? '')})\n${this.#unit}${this.#launch(step)}\nelse\n${this.#unit}${this.#launch(next)}`);
+          this.#lines.push(`if (${this.host(next.unless ?? '')})\n${this.#style.unit}${this.#launch(step)}\nelse\n${this.#style.unit}${this.#launch(next)}`);
         } else {
           const guards = [...(step.unless === null ? [] : [this.#runsIf(step.unless)]), ...this.#nonEmpty(step)];
           const call = this.#launch(step);
           const [whole] = guards;
           const test = guards.length === 1 && whole !== undefined ? whole.replace(/^\((.*)\)$/s, (all, inner: string) => (balanced(inner) ? inner : all)) : guards.join(' && ');
-          this.#lines.push(guards.length === 0 ? call : `if (${test})\n${this.#unit}${call}`);
+          this.#lines.push(guards.length === 0 ? call : `if (${test})\n${this.#style.unit}${call}`);
         }
       } else if (step.kind === 'value') {
         const value = this.host(step.value);

@@ -290,12 +290,13 @@ export interface Style {
 
 const styles = new WeakMap<FunctionDecl, Style>();
 
-/** The style of a function: what most of its blocks do. */
-export function styleOf(source: SourceFile, fn: FunctionDecl): Style {
+/** The style of a function: what most of its blocks do, or those of another function of its file where it has no lines that tell. */
+export function styleOf(source: SourceFile, fn: FunctionDecl, beside: FunctionDecl | null = null): Style {
   const known = styles.get(fn);
   if (known !== undefined) return known;
   const votes = { units: new Map<string, number>(), ownLine: 0, sameLine: 0, elseOwn: 0, elseSame: 0, space: 0, noSpace: 0 };
   if (fn.body !== null) collectStyle(source, fn.body, votes);
+  if (votes.units.size === 0 && beside !== null && beside !== fn && beside.file === fn.file) return styleOf(source, beside);
   const unit = [...votes.units].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '    ';
   const bracesOnOwnLine = votes.ownLine > votes.sameLine;
   const style: Style = {
