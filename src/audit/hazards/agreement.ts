@@ -75,11 +75,23 @@ function nextThread(thread: Thread): boolean {
 
 const MAX_NODES = 200;
 
+const answers = new WeakMap<Spot, Map<Expr, { readonly group: number | null; readonly answer: boolean | null }>>();
+
 /**
  * True if in every `group` of consecutive threads (the whole block for null) the expression surely has one value: by evaluation, by the facts, or because its operands
- * have. False if it differs, null if not known.
+ * have. False if it differs, null if not known. Every collective below a condition asks for it.
  */
 export function agree(expr: Expr, spot: Spot, group: number | null): boolean | null {
+  let of = answers.get(spot);
+  if (of === undefined) answers.set(spot, of = new Map());
+  const known = of.get(expr);
+  if (known !== undefined && known.group === group) return known.answer;
+  const answer = agreeing(expr, spot, group);
+  of.set(expr, { group, answer });
+  return answer;
+}
+
+function agreeing(expr: Expr, spot: Spot, group: number | null): boolean | null {
   const shape = spot.facts.block.value;
   if (shape === null) return null;
   // The number of the block shifts the threads of a warp alike only if blocks are made of whole warps.

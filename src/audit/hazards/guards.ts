@@ -19,9 +19,19 @@ export function spotOf(partition: Partition, spot: Spot): Spot {
 
 export interface Edge { readonly guards: readonly Guard[]; /** Axes of `threadIdx` that the guards compare. */ readonly axes: ReadonlySet<'x' | 'y' | 'z'> }
 
-/** The guards, if the partition keeps the threads below an extent and nothing else; null otherwise. */
+/** A partition belongs to one function in one context, and with it to one spot. */
+const edges = new WeakMap<Partition, { readonly edge: Edge | null }>();
+
+/** The guards, if the partition keeps the threads below an extent and nothing else; null otherwise. Asked for every access below. */
 export function edgeOf(partition: Partition, spot: Spot): Edge | null {
-  const where = spotOf(partition, spot);
+  const known = edges.get(partition);
+  if (known !== undefined) return known.edge;
+  const edge = edgeAt(partition, spotOf(partition, spot));
+  edges.set(partition, { edge });
+  return edge;
+}
+
+function edgeAt(partition: Partition, where: Spot): Edge | null {
   const axes = new Set<'x' | 'y' | 'z'>();
   const guards: Guard[] = [];
   if (partition.conditions.length === 0) return null;

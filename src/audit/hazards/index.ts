@@ -22,7 +22,7 @@ import { namedBarriers } from './named-barriers.js';
 import { partialWarps } from './partial-warp.js';
 import { races } from './races.js';
 import { Report } from './report.js';
-import { sceneOf, type Scene } from './scene.js';
+import { isScene, sceneOf, type Scene } from './scene.js';
 import { sharedOwners } from './shared-owners.js';
 import { spins } from './spins.js';
 
@@ -30,21 +30,30 @@ const NONE: readonly Hazard[] = [];
 
 /** The hazards of a kernel, in the order of files and lines. */
 export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: AnalysisOptions = {}): readonly Hazard[] {
+  // Most kernels hold nothing that hazards are about.
+  if (!isScene(facts)) return NONE;
   const found = inOneShape(facts, analysis);
   const { block } = facts;
   const launched = block.value === null ? block.alternatives.slice(0, MAX_SHAPES) : [];
-  const short = launched.some((shape) => (shape.x * shape.y * shape.z) % 32 !== 0) && sceneOf(facts, analysis) !== null;
+  const short = launched.some((shape) => (shape.x * shape.y * shape.z) % 32 !== 0);
   if (!short && !found.some((hazard) => hazard.severity === 'error')) return found;
   const doubted = [SYNCHRONISATION, MEMORY].filter((families) => found.some((hazard) => hazard.severity === 'error' && isOf(hazard, families))).flat();
   const known = block.value;
   const shapes = known !== null ? [known] : launched.length > 0 ? launched : usualShapes(facts);
-  const tries = shapes.map((shape) => {
+  const tries: ReadonlyMap<string, Hazard>[] = [];
+  // A shape that is launched settles what is an error in it, a usual one what is none: the next is asked only for what is left.
+  let open = found.filter((hazard) => hazard.severity === 'error').map(keyOf);
+  for (const shape of shapes) {
+    if (!short && open.length === 0) break;
     const tried = inFavourableLight(analysis, options, shape);
-    return new Map(inOneShape(tried.kernel(facts.function), tried, short ? FAMILIES : doubted).map((hazard) => [keyOf(hazard), hazard]));
-  });
+    const errors = new Map(inOneShape(tried.kernel(facts.function), tried, short ? FAMILIES : doubted).filter((hazard) => hazard.severity === 'error').map((hazard) => [keyOf(hazard), hazard]));
+    tries.push(errors);
+    open = open.filter((key) => errors.has(key) !== launched.length > 0);
+  }
   // The hazard as it is seen in favourable light: its reasons are those that stand.
   const lasting = (hazard: Hazard): Hazard | null => {
-    const errors = tries.flatMap((of) => { const same = of.get(keyOf(hazard)); return same !== undefined && same.severity === 'error' ? [same] : []; });
+    const key = keyOf(hazard);
+    const errors = tries.flatMap((of) => { const same = of.get(key); return same === undefined ? [] : [same]; });
     return (launched.length > 0 ? errors.length > 0 : errors.length === tries.length) ? errors[0] ?? null : null;
   };
   const why = known !== null ? 'unless memory that all read is one value for them' : 'depends on the block shape, or on memory that all read being one value for them';
@@ -52,7 +61,7 @@ export function hazardsOf(facts: FunctionFacts, analysis: Analysis, options: Ana
   if (!short) return kept;
   // What only a shape that is launched shows: a last warp with fewer lanes.
   const said = new Set(found.map(keyOf));
-  const more = tries.flatMap((of) => [...of].filter(([key, hazard]) => hazard.severity === 'error' && !said.has(key) && (said.add(key), true)).map(([, hazard]) => hazard));
+  const more = tries.flatMap((of) => [...of].filter(([key]) => !said.has(key) && (said.add(key), true)).map(([, hazard]) => hazard));
   return [...kept, ...more].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
 }
 

@@ -74,23 +74,31 @@ export function textIn(node: Node, facts: Spot['facts']): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** Why not all threads come, in words. */
+const worded = new WeakMap<Partition, readonly Reason[]>();
+
+/** Why not all threads come, in words. Many collectives stand below one condition. */
 export function reasonsOf(partitions: readonly Partition[]): readonly Reason[] {
   return partitions.flatMap((partition) => {
-    const { facts } = partition;
-    const condition = partition.conditions[0];
-    const text = condition === undefined ? 'something that is not understood' : `\`${textIn(condition, facts)}\``;
-    const others = partition.kind === 'exit' ? 'the others have left the kernel' : 'the others are alive and do not come';
-    const how: Record<Partition['by'], string> = {
-      branch: `only threads for which ${text} ${partition.decision?.holds === false ? 'fails' : partition.decision === null ? 'selects the arm' : 'holds'} come here`,
-      loop: `threads leave the loop in different rounds (${text})`, jump: `threads jump away here (${text})`, goto: `a goto leads past it (${text})`,
-      lambda: 'who runs the lambda is not known', caller: 'who calls the function is not known',
-    };
-    const first = reasonIn(partition.at, facts, `${how[partition.by]}; ${others}`);
-    // The chain behind the condition: why it differs.
-    const chain = condition === undefined ? [] : facts.scope(condition).because.slice(0, 3);
-    return [first, ...chain];
+    let known = worded.get(partition);
+    if (known === undefined) worded.set(partition, known = reasonsOfOne(partition));
+    return known;
   });
+}
+
+function reasonsOfOne(partition: Partition): readonly Reason[] {
+  const { facts } = partition;
+  const condition = partition.conditions[0];
+  const text = condition === undefined ? 'something that is not understood' : `\`${textIn(condition, facts)}\``;
+  const others = partition.kind === 'exit' ? 'the others have left the kernel' : 'the others are alive and do not come';
+  const how: Record<Partition['by'], string> = {
+    branch: `only threads for which ${text} ${partition.decision?.holds === false ? 'fails' : partition.decision === null ? 'selects the arm' : 'holds'} come here`,
+    loop: `threads leave the loop in different rounds (${text})`, jump: `threads jump away here (${text})`, goto: `a goto leads past it (${text})`,
+    lambda: 'who runs the lambda is not known', caller: 'who calls the function is not known',
+  };
+  const first = reasonIn(partition.at, facts, `${how[partition.by]}; ${others}`);
+  // The chain behind the condition: why it differs.
+  const chain = condition === undefined ? [] : facts.scope(condition).because.slice(0, 3);
+  return [first, ...chain];
 }
 
 /** The innermost macro whose text a node is. */

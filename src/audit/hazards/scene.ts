@@ -29,7 +29,7 @@ export interface Spot {
   readonly shared: boolean;
 }
 
-interface EventBase { readonly spot: Spot; readonly order: number }
+interface EventBase { readonly spot: Spot }
 
 /** A call that takes several threads. */
 export interface Collective extends EventBase {
@@ -85,38 +85,45 @@ export function concerns(fn: FunctionDecl, program: Program): boolean {
       return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
     }
     return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
-  }) || namesShared(fn) || (fn.body !== null && holds(codeOf(fn) ?? fn.body, (node) => node.kind === 'asm' && asmMeaning(node.text).collective));
+  }) || holding(fn) !== 'nothing';
   concerned.set(fn, answer);
   return answer;
 }
 
-const naming = new WeakMap<FunctionDecl, boolean>();
+type Holding = 'shared' | 'collective asm' | 'nothing';
 
-/** Does the body name a `__shared__` variable? */
-function namesShared(fn: FunctionDecl): boolean {
-  let names = naming.get(fn);
-  if (names === undefined) naming.set(fn, names = fn.body !== null && holds(codeOf(fn) ?? fn.body, isShared));
-  return names;
+const held = new WeakMap<FunctionDecl, Holding>();
+
+/** What the body names itself: a `__shared__` variable, or else inline PTX that takes several threads. */
+function holding(fn: FunctionDecl): Holding {
+  let known = held.get(fn);
+  if (known === undefined) held.set(fn, known = fn.body === null ? 'nothing' : heldBy(codeOf(fn) ?? fn.body));
+  return known;
 }
 
-function isShared(node: Node): boolean {
-  return node.kind === 'ref' && node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared';
-}
-
-function holds(body: Node, wanted: (node: Node) => boolean): boolean {
-  let found = false;
+function heldBy(body: Node): Holding {
+  let found: Holding = 'nothing';
   const visit = (node: Node): void => {
-    if (found) return;
-    if (wanted(node)) found = true;
-    else forEachChild(node, visit);
+    if (found === 'shared') return;
+    if (node.kind === 'ref') { if (node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') found = 'shared'; } else if (node.kind === 'asm' && asmMeaning(node.text).collective) found = 'collective asm';
+    forEachChild(node, visit);
   };
   visit(body);
   return found;
 }
 
+function namesShared(fn: FunctionDecl): boolean {
+  return holding(fn) === 'shared';
+}
+
+/** Does the kernel hold anything that hazards are about? */
+export function isScene({ function: fn, program }: FunctionFacts): boolean {
+  return fn.body !== null && concerns(fn, program);
+}
+
 /** The kernel unfolded; null if it holds nothing that hazards are about. */
 export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null {
-  if (facts.function.body === null || !concerns(facts.function, facts.program)) return null;
+  if (!isScene(facts)) return null;
   const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function) };
   const builder = new Builder();
   builder.enter(kernel, 0);
@@ -146,13 +153,14 @@ class Builder {
     this.read = read;
   }
 
-  private add(event: Omit<Collective, 'order'> | Omit<Access, 'order'> | Omit<Unknown, 'order'> | Omit<LoopMark, 'order'>): void {
+  private add(event: Event): void {
     if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
-    this.events.push({ ...event, order: this.events.length });
+    this.events.push(event);
   }
 
   private visit(node: Node, spot: Spot, depth: number, mode: 'read' | 'write' | 'both' | 'address'): void {
     if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
+    if (node.kind === 'literal' || node.kind === 'coordinate') return;
     // Default arguments come before the call, destructors after what they end.
     const unnamed = WALKED.has(node.kind) && mayRunMore(node) ? implicitIn(node) : [];
     if (node.kind === 'call') for (const call of unnamed) this.call(call, spot, depth);
