@@ -35,13 +35,14 @@ async function check(rows: readonly (readonly [string, string])[]): Promise<void
 }
 
 const UINT = 'unsigned int';
-const LONG = 'long long';
-const ULONG = 'unsigned long long';
+const LONG = 'long';
+const ULONG = 'unsigned long';
+const LONGLONG = 'long long';
 
 describe('types of enumerators and of enum variables', () => {
   test('a fixed type is the one that computes, promoted', () => check([
     ['U3', 'U'], ['U3 + i', UINT], ['i - U3', UINT], ['+U3', UINT], ['-U3', UINT], ['~U3', UINT], ['U3 << i', UINT], ['i << U3', 'int'], ['i < U3', 'bool'], ['C3 + i', 'int'], ['C3 + u', UINT], ['S3 + i', 'int'],
-    ['L3 + u', LONG], ['Z3 + i', ULONG], ['eu + i', UINT], ['ec + i', 'int'], ['i ? eu : i', UINT], ['i ? eu : eu', 'U'], ['i ? eu : ec', UINT], ['i ? ec : ec', 'C'], ['(U)i', 'U'], ['(U)i + 1', UINT], ['eo + i', UINT], ['OP + i', UINT],
+    ['L3 + u', LONGLONG], ['Z3 + i', ULONG], ['eu + i', UINT], ['ec + i', 'int'], ['i ? eu : i', UINT], ['i ? eu : eu', 'U'], ['i ? eu : ec', UINT], ['i ? ec : ec', 'C'], ['(U)i', 'U'], ['(U)i + 1', UINT], ['eo + i', UINT], ['OP + i', UINT],
   ]));
 
   test('without one: the first of int, unsigned, long, unsigned long that holds all values', () => check([
@@ -68,8 +69,8 @@ describe('types of enumerators and of enum variables', () => {
 
 describe('types of other numbers', () => {
   test('literals', () => check([
-    ['2147483647', 'int'], ['2147483648', LONG], ['0x7fffffff', 'int'], ['0x80000000', UINT], ['0x100000000', LONG], ['0xFFFFFFFFFFFFFFFF', ULONG], ['037777777777', UINT], ['7u', UINT], ['7ul', ULONG], ['7LL', LONG], ['0b11', 'int'],
-    ["'a'", 'char'], ["+'a'", 'int'], ["L'a'", 'int'], ["u'a'", 'unsigned short'], ["U'a'", UINT], ['true', 'bool'], ['sizeof(int)', ULONG], ['-2147483648', LONG], ['-1u', UINT],
+    ['2147483647', 'int'], ['2147483648', LONG], ['0x7fffffff', 'int'], ['0x80000000', UINT], ['0x100000000', LONG], ['0xFFFFFFFFFFFFFFFF', ULONG], ['037777777777', UINT], ['7u', UINT], ['7ul', ULONG], ['7LL', LONGLONG], ['7ull', 'unsigned long long'], ['0xFFFFFFFFFFFFFFFFll', 'unsigned long long'], ['0b11', 'int'],
+    ["'a'", 'char'], ["+'a'", 'int'], ["L'a'", 'wchar_t'], ["u'a'", 'char16_t'], ["U'a'", 'char32_t'], ["+U'a'", UINT], ['true', 'bool'], ['sizeof(int)', ULONG], ['-2147483648', LONG], ['-1u', UINT],
   ]));
 
   test('calls of built-ins', () => check([
@@ -83,7 +84,7 @@ describe('types of other numbers', () => {
   });
 
   test('promotion and the usual arithmetic conversions', () => check([
-    ['c + c', 'int'], ['uc + us', 'int'], ['us * us', 'int'], ['-us', 'int'], ['~uc', 'int'], ['-u', UINT], ['b + b', 'int'], ['!u', 'bool'], ['w + w', 'int'], ['c16 + c16', 'int'], ['c32 + i', UINT], ['u + l', LONG], ['i + u', UINT],
+    ['c + c', 'int'], ['uc + us', 'int'], ['us * us', 'int'], ['-us', 'int'], ['~uc', 'int'], ['-u', UINT], ['b + b', 'int'], ['!u', 'bool'], ['w + w', 'int'], ['c16 + c16', 'int'], ['c32 + i', UINT], ['u + l', LONG], ['l + 1ll', LONGLONG], ['1ul + 1ll', 'unsigned long long'], ['1ull + l', 'unsigned long long'], ['1ul + l', ULONG], ['i ? l : 1ll', LONGLONG], ['(signed char)i', 'signed char'], ['(signed char)i + c', 'int'], ['i + u', UINT],
     ['uc << l', 'int'], ['l << uc', LONG], ['i ? uc : uc', 'unsigned char'], ['i ? uc : c', 'int'], ['i ? i : u', UINT], ['i ? b : c', 'int'], ['uc += 300', 'unsigned char'], ['uc++', 'unsigned char'], ['us <<= 3', 'unsigned short'],
     ['(i, u)', UINT], ['q + i', UINT], ['i < u', 'bool'], ['u / i', UINT], ['l % u', LONG],
   ]));

@@ -18,8 +18,9 @@ function valueType(type: ValueType): Type {
     case 'u16': return USHORT;
     case 'i32': return INT;
     case 'u32': return UINT;
-    case 'i64': return LONG;
-    case 'u64': return ULONG;
+    // The table does not tell `long` from `long long`.
+    case 'i64': return { ...LONG, named: 'uncertain' };
+    case 'u64': return { ...ULONG, named: 'uncertain' };
     case 'half': return HALF;
     case 'bfloat16': return BFLOAT16;
     case 'float': return FLOAT;

@@ -8,7 +8,7 @@ import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
 import { macroExpression, macroNamed } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
-import { bestCandidates, classArguments, isDispatched, isToldReference, mayFit, methodResult, operatorCall, pointerOf, resultType } from './lower-overload.js';
+import { bestCandidates, classArguments, isDispatched, isToldReference, mayFit, methodResult, operatorCall, pointerOf, resultOfAny } from './lower-overload.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -132,7 +132,7 @@ function callOneOf(
   ctx.openCall({ candidates });
   return {
     kind: 'call', span: ctx.span(node), callee, calleeSpan: ctx.span(calleeNode), arguments: args, templateArguments: explicit,
-    type: resultType(best, args, explicit),
+    type: resultOfAny(candidates, args, explicit),
   };
 }
 
@@ -242,7 +242,7 @@ function callValue(ctx: Lowering, node: Cst, value: Expr, calleeNode: Cst, list:
       const callee = { kind: 'function' as const, name: inner.name, candidates };
       ctx.openCall(callee);
       return {
-        kind: 'call', span: ctx.span(node), callee, calleeSpan: ctx.span(calleeNode), arguments: args, templateArguments: explicit, type: resultType(best, args, explicit),
+        kind: 'call', span: ctx.span(node), callee, calleeSpan: ctx.span(calleeNode), arguments: args, templateArguments: explicit, type: resultOfAny(candidates, args, explicit),
       };
     }
   }
@@ -274,9 +274,8 @@ function callMethod(ctx: Lowering, node: Cst, fn: Cst, list: Cst): Expr {
   const candidates = uncertain ? [] : named;
   const callee = { kind: 'method' as const, name, object, arrow, candidates };
   if (candidates.length > 0) ctx.openCall(callee);
-  const [best] = candidates;
   return {
     kind: 'call', span: ctx.span(node), callee, calleeSpan: ctx.span(fn), arguments: args, templateArguments: explicit,
-    type: best === undefined ? UNKNOWN : methodResult(best, args, object.type),
+    type: resultOfAny(candidates, args, null, (decl) => methodResult(decl, args, object.type)),
   };
 }

@@ -1,7 +1,7 @@
 /** Literals: the spelling of numbers, characters and strings to values and types. */
 import type { Encoding } from '../source/types.js';
 import type { IntType, Type } from './tree.js';
-import { CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, USHORT, pointerTo, qualify } from './types.js';
+import { CHAR, CHAR16, CHAR32, DOUBLE, FLOAT, INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, WCHAR, pointerTo, qualify } from './types.js';
 
 export interface LiteralValue { readonly value: bigint | number | boolean | string | null; readonly type: Type }
 
@@ -41,16 +41,17 @@ function readNumber(spelling: string): LiteralValue | null {
   if (octal && /[89]/.test(digits)) return null;
   const value = BigInt(octal ? `0o${digits.slice(1)}` : digits);
   const decimal = !octal && !hex && !/^0[bB]/.test(digits);
-  return { value, type: integerType(value, decimal, suffix.includes('u'), suffix.includes('l') || suffix.includes('z')) };
+  return { value, type: integerType(value, decimal, suffix.includes('u'), suffix.includes('ll') ? 2 : suffix.includes('l') || suffix.includes('z') ? 1 : 0) };
 }
 
 /** The first type of the standard's list that holds the value. */
-function integerType(value: bigint, decimal: boolean, unsigned: boolean, long: boolean): IntType {
+function integerType(value: bigint, decimal: boolean, unsigned: boolean, longs: 0 | 1 | 2): IntType {
   const fits = (bits: number): boolean => value < 1n << BigInt(bits);
-  if (unsigned) return !long && fits(32) ? UINT : ULONG;
-  if (!long && fits(31)) return INT;
-  if (!long && !decimal && fits(32)) return UINT;
-  return decimal || fits(63) ? LONG : ULONG;
+  const [long, ulong] = longs === 2 ? [LONGLONG, ULONGLONG] : [LONG, ULONG];
+  if (unsigned) return longs === 0 && fits(32) ? UINT : ulong;
+  if (longs === 0 && fits(31)) return INT;
+  if (longs === 0 && !decimal && fits(32)) return UINT;
+  return decimal || fits(63) ? long : ulong;
 }
 
 function hexFloat(digits: string): number {
@@ -66,7 +67,7 @@ function hexFloat(digits: string): number {
 interface Coding { readonly width: 1 | 2 | 4; readonly type: IntType }
 
 const ORDINARY: Coding = { width: 1, type: CHAR };
-const CODINGS: ReadonlyMap<string, Coding> = new Map([['u8', ORDINARY], ['u', { width: 2, type: USHORT }], ['U', { width: 4, type: UINT }], ['L', { width: 4, type: INT }]]);
+const CODINGS: ReadonlyMap<string, Coding> = new Map([['u8', ORDINARY], ['u', { width: 2, type: CHAR16 }], ['U', { width: 4, type: CHAR32 }], ['L', { width: 4, type: WCHAR }]]);
 
 /** `'a'`, `'\n'`, `L'x'`, in a source of the given encoding. Null for what is no single unit. */
 export function charLiteral(spelling: string, encoding: Encoding): LiteralValue | null {

@@ -1,5 +1,6 @@
 /** Which declarations a call may mean: arity, closeness of types, declarations replaced by their definitions, overloaded operators. */
 import { byArguments } from './argument-lookup.js';
+import { bindingOf, isBeaten, isRefused } from './overload-rank.js';
 import type { Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
@@ -64,7 +65,7 @@ function overrides(base: RecordDecl, decl: FunctionDecl, depth: number): boolean
   return depth < 16 && base.bases.some((b) => b.kind === 'record' && b.decl !== base && overrides(b.decl, decl, depth + 1));
 }
 
-/** Candidates for a call, best first: declarations that have a definition among them are dropped; a unique exact match stands alone, where nothing but types tells. */
+/** Candidates for a call, likeliest first: declarations that have a definition among them are dropped, and what another one surely beats. All that are left may be meant. */
 export function bestCandidates(
   decls: readonly FunctionDecl[], args: readonly Expr[], templateArguments: readonly TemplateArgument[] | null,
 ): FunctionDecl[] {
@@ -73,51 +74,11 @@ export function bestCandidates(
   const unique = admitted.filter((decl, i) =>
     admitted.indexOf(decl) === i && (isDefinition(decl) || !admitted.some((other) => other !== decl && isDefinition(other) && sameSignature(decl, other))));
   if (unique.length <= 1) return unique;
-  const bound = unique.filter((decl) => binds(decl, args));
+  const bound = unique.filter((decl) => decl.template !== null || !args.some((arg, i) => isRefused(decl, arg, i)));
   const viable = bound.length === 0 ? unique : bound;
-  const scored = viable.map((decl, order) => ({ decl, order, score: mismatch(decl, args) })).sort((a, b) => a.score - b.score || a.order - b.order);
-  const exact = scored.filter((s) => s.score === 0 && s.decl.template === null);
-  const [only] = exact;
-  if (only !== undefined && exact.length === 1 && (viable.length === 1 || takes(only.decl, viable, args))) return [only.decl];
-  return scored.map((s) => s.decl);
-}
-
-type Binding = 'value' | 'constant' | 'object' | 'temporary';
-
-/** What a parameter may be bound to; null for one that is missing or of a type of a template. */
-function bindingOf(parameter: ParameterDecl | undefined): Binding | null {
-  if (parameter === undefined || parameter.pack) return null;
-  if (parameter.type.kind !== 'reference') return 'value';
-  if (parameter.type.rvalue === true) return 'temporary';
-  return parameter.type.to.const === true ? 'constant' : 'object';
-}
-
-/** A reference to a number that may be written binds to an object of its type alone. */
-function binds(decl: FunctionDecl, args: readonly Expr[]): boolean {
-  return decl.template !== null || args.every((arg, i) => {
-    const parameter = decl.parameters[i];
-    if (parameter === undefined || bindingOf(parameter) !== 'object') return true;
-    const [to, from] = [unqualified(stripReference(parameter.type)), decay(arg.type)];
-    return !isArithmetic(to) || !isArithmetic(from) || sameType(to, from);
-  });
-}
-
-/** Does an exact match take the call from every other candidate, whether or not the arguments are const, objects or temporaries? */
-function takes(exact: FunctionDecl, viable: readonly FunctionDecl[], args: readonly Expr[]): boolean {
-  return args.every((arg, i) => {
-    switch (bindingOf(exact.parameters[i])) {
-      case 'object': return isWritable(arg);
-      case 'temporary': return false;
-      // `T &` of a template is nearer to an object that is not const.
-      case 'constant': return !viable.some((other) => other.template !== null && other.parameters[i]?.type.kind === 'reference');
-      default: return true;
-    }
-  });
-}
-
-function isWritable(arg: Expr): boolean {
-  const x = strip(arg);
-  return (x.kind === 'ref' || x.kind === 'index' || x.kind === 'member' || (x.kind === 'unary' && x.op === '*')) && x.type.const !== true;
+  const left = viable.filter((other) => !viable.some((decl) => decl !== other && isBeaten(other, decl, args)));
+  if (left.length <= 1) return left.length === 1 ? left : viable;
+  return left.map((decl, order) => ({ decl, order, score: mismatch(decl, args) })).sort((a, b) => a.score - b.score || a.order - b.order).map((s) => s.decl);
 }
 
 function mismatch(decl: FunctionDecl, args: readonly Expr[]): number {
@@ -179,6 +140,18 @@ export function resultType(decl: FunctionDecl, args: readonly Expr[], explicit: 
   return unqualified(decl.template === null ? type : substitute(type, deduce(decl, args, explicit)));
 }
 
+/** What a call of one of several functions gives: not known where they give different numbers. */
+export function resultOfAny(candidates: readonly FunctionDecl[], args: readonly Expr[], explicit: readonly TemplateArgument[] | null, resultOf: (decl: FunctionDecl) => Type = (decl) => resultType(decl, args, explicit)): Type {
+  const [best, ...others] = candidates;
+  if (best === undefined) return UNKNOWN;
+  const type = resultOf(best);
+  return others.length > 0 && isArithmetic(type) && others.some((decl) => differs(type, resultOf(decl))) ? UNKNOWN : type;
+}
+
+function differs(type: Type, other: Type): boolean {
+  return isArithmetic(other) && !sameType(type, other);
+}
+
 function classOf(type: Type): RecordDecl | null {
   const t = stripReference(type);
   if (t.kind !== 'record') return null;
@@ -226,7 +199,7 @@ function overloadedCall(ctx: Lowering, node: Cst, operator: Cst, op: string, wri
         if (called.hidden || called.usable.length > 0 || isToldReference(classArguments(first.type)) || !candidates.some((one) => mayFit(one, rest))) return unknown();
         const callee = { kind: 'method' as const, name, object: first, arrow: false, candidates: isDispatched(candidates, first, false) ? [] : candidates };
         ctx.openCall(callee);
-        return { kind: 'call', span, calleeSpan, callee, arguments: rest, templateArguments: null, type: methodResult(best, rest, first.type) };
+        return { kind: 'call', span, calleeSpan, callee, arguments: rest, templateArguments: null, type: resultOfAny(candidates, rest, null, (decl) => methodResult(decl, rest, first.type)) };
       }
     }
   }
@@ -237,7 +210,7 @@ function overloadedCall(ctx: Lowering, node: Cst, operator: Cst, op: string, wri
   if (best !== undefined) {
     const callee = { kind: 'function' as const, name, candidates };
     ctx.openCall(callee);
-    return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultType(best, args, null) };
+    return { kind: 'call', span, calleeSpan, callee, arguments: args, templateArguments: null, type: resultOfAny(candidates, args, null) };
   }
   // Without an operator of its own a comma, or an address, is the built-in one.
   if (op === ',' || (op === '&' && written.length === 1) || classes.every((c) => c === null)) return null;

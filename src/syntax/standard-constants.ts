@@ -4,14 +4,14 @@
  */
 import type { LiteralValue } from './lower-literal.js';
 import type { Type } from './tree.js';
-import { DOUBLE, FLOAT, INT, LONG, UINT, ULONG } from './types.js';
+import { DOUBLE, FLOAT, INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG } from './types.js';
 
 const INTEGERS: readonly (readonly [string, bigint, Type])[] = [
   ['CHAR_BIT', 8n, INT], ['SCHAR_MIN', -128n, INT], ['SCHAR_MAX', 127n, INT], ['UCHAR_MAX', 255n, INT], ['CHAR_MIN', -128n, INT], ['CHAR_MAX', 127n, INT],
   ['SHRT_MIN', -32768n, INT], ['SHRT_MAX', 32767n, INT], ['USHRT_MAX', 65535n, INT],
   ['INT_MIN', -(1n << 31n), INT], ['INT_MAX', (1n << 31n) - 1n, INT], ['UINT_MAX', (1n << 32n) - 1n, UINT],
   ['LONG_MIN', -(1n << 63n), LONG], ['LONG_MAX', (1n << 63n) - 1n, LONG], ['ULONG_MAX', (1n << 64n) - 1n, ULONG],
-  ['LLONG_MIN', -(1n << 63n), LONG], ['LLONG_MAX', (1n << 63n) - 1n, LONG], ['ULLONG_MAX', (1n << 64n) - 1n, ULONG],
+  ['LLONG_MIN', -(1n << 63n), LONGLONG], ['LLONG_MAX', (1n << 63n) - 1n, LONGLONG], ['ULLONG_MAX', (1n << 64n) - 1n, ULONGLONG],
   ['INT8_MAX', 127n, INT], ['UINT8_MAX', 255n, INT], ['INT16_MAX', 32767n, INT], ['UINT16_MAX', 65535n, INT],
   ['INT32_MIN', -(1n << 31n), INT], ['INT32_MAX', (1n << 31n) - 1n, INT], ['UINT32_MAX', (1n << 32n) - 1n, UINT],
   ['INT64_MIN', -(1n << 63n), LONG], ['INT64_MAX', (1n << 63n) - 1n, LONG], ['UINT64_MAX', (1n << 64n) - 1n, ULONG], ['SIZE_MAX', (1n << 64n) - 1n, ULONG],

@@ -22,8 +22,12 @@ export type Type =
 
 export interface VoidType extends Qualified { readonly kind: 'void' }
 export interface BoolType extends Qualified { readonly kind: 'bool' }
-/** Character types are `int` of 8 bits (`char` is signed, as on every host that nvcc supports with x86-64). */
-export interface IntType extends Qualified { readonly kind: 'int'; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean }
+/**
+ * Character types are `int` of 8 bits (`char` is signed, as on every host that nvcc supports with x86-64). `named`: a type of its own beside the usual one of that size (`char`, `short`, `int`, `long` and
+ * their unsigned ones), which overloads and specialisations tell apart; `uncertain`: it is not known which of them.
+ */
+export interface IntType extends Qualified { readonly kind: 'int'; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean; readonly named?: IntName }
+export type IntName = 'long long' | 'signed char' | 'wchar_t' | 'char8_t' | 'char16_t' | 'char32_t' | 'uncertain';
 export interface FloatType extends Qualified { readonly kind: 'float'; readonly format: 'half' | 'bfloat16' | 'float' | 'double' }
 export interface PointerType extends Qualified { readonly kind: 'pointer'; readonly to: Type; readonly restrict?: true }
 export interface ReferenceType extends Qualified { readonly kind: 'reference'; readonly to: Type; readonly rvalue?: true }

@@ -18,6 +18,13 @@ export const INT: IntType = { kind: 'int', bits: 32, signed: true };
 export const UINT: IntType = { kind: 'int', bits: 32, signed: false };
 export const LONG: IntType = { kind: 'int', bits: 64, signed: true };
 export const ULONG: IntType = { kind: 'int', bits: 64, signed: false };
+export const SCHAR: IntType = { ...CHAR, named: 'signed char' };
+export const LONGLONG: IntType = { ...LONG, named: 'long long' };
+export const ULONGLONG: IntType = { ...ULONG, named: 'long long' };
+export const WCHAR: IntType = { ...INT, named: 'wchar_t' };
+export const CHAR8: IntType = { ...UCHAR, named: 'char8_t' };
+export const CHAR16: IntType = { ...USHORT, named: 'char16_t' };
+export const CHAR32: IntType = { ...UINT, named: 'char32_t' };
 export const HALF: FloatType = { kind: 'float', format: 'half' };
 export const BFLOAT16: FloatType = { kind: 'float', format: 'bfloat16' };
 export const FLOAT: FloatType = { kind: 'float', format: 'float' };
@@ -44,16 +51,16 @@ export function dependentType(decl: TemplateParameterDecl | null, text: string):
 /** Names that need no declaration: fundamental types, <cstdint>, <cstddef>, CUDA's scalar types. */
 const NAMED = new Map<string, Type>([
   ['void', VOID], ['bool', BOOL], ['_Bool', BOOL], ['char', CHAR], ['short', SHORT], ['int', INT], ['long', LONG], ['float', FLOAT], ['double', DOUBLE],
-  ['signed', INT], ['unsigned', UINT], ['wchar_t', INT], ['char8_t', UCHAR], ['char16_t', USHORT], ['char32_t', UINT],
-  ['int8_t', CHAR], ['uint8_t', UCHAR], ['int16_t', SHORT], ['uint16_t', USHORT], ['int32_t', INT], ['uint32_t', UINT],
+  ['signed', INT], ['unsigned', UINT], ['wchar_t', WCHAR], ['char8_t', CHAR8], ['char16_t', CHAR16], ['char32_t', CHAR32],
+  ['int8_t', SCHAR], ['uint8_t', UCHAR], ['int16_t', SHORT], ['uint16_t', USHORT], ['int32_t', INT], ['uint32_t', UINT],
   ['int64_t', LONG], ['uint64_t', ULONG],
-  ['int_fast8_t', CHAR], ['uint_fast8_t', UCHAR], ['int_fast16_t', LONG], ['uint_fast16_t', ULONG], ['int_fast32_t', LONG], ['uint_fast32_t', ULONG],
-  ['int_fast64_t', LONG], ['uint_fast64_t', ULONG], ['int_least8_t', CHAR], ['uint_least8_t', UCHAR], ['int_least16_t', SHORT],
+  ['int_fast8_t', SCHAR], ['uint_fast8_t', UCHAR], ['int_fast16_t', LONG], ['uint_fast16_t', ULONG], ['int_fast32_t', LONG], ['uint_fast32_t', ULONG],
+  ['int_fast64_t', LONG], ['uint_fast64_t', ULONG], ['int_least8_t', SCHAR], ['uint_least8_t', UCHAR], ['int_least16_t', SHORT],
   ['uint_least16_t', USHORT], ['int_least32_t', INT], ['uint_least32_t', UINT], ['int_least64_t', LONG], ['uint_least64_t', ULONG],
   ['intptr_t', LONG], ['uintptr_t', ULONG], ['intmax_t', LONG], ['uintmax_t', ULONG], ['ptrdiff_t', LONG], ['ssize_t', LONG], ['size_t', ULONG],
   ['uint', UINT], ['ushort', USHORT], ['ulong', ULONG], ['u_char', UCHAR], ['u_int', UINT], ['clock_t', LONG], ['time_t', LONG],
   ['half', HALF], ['__half', HALF], ['nv_bfloat16', BFLOAT16], ['__nv_bfloat16', BFLOAT16],
-  ['nullptr_t', pointerTo(VOID)], ['cudaTextureObject_t', ULONG], ['cudaSurfaceObject_t', ULONG],
+  ['nullptr_t', pointerTo(VOID)], ['cudaTextureObject_t', ULONGLONG], ['cudaSurfaceObject_t', ULONGLONG],
 ]);
 
 /** The type a name has without any declaration, or null. `std::` may stand before the names of the standard headers. */
@@ -69,9 +76,10 @@ export function sizedType(words: readonly string[]): Type | null {
   const count = (word: string): number => words.filter((w) => w === word).length;
   const longs = count('long');
   const unsigned = count('unsigned') > 0;
-  if (count('char') > 0) return unsigned ? UCHAR : CHAR;
+  if (count('char') > 0) return unsigned ? UCHAR : count('signed') > 0 ? SCHAR : CHAR;
   if (count('double') > 0) return DOUBLE;
   if (count('short') > 0) return unsigned ? USHORT : SHORT;
+  if (longs > 1) return unsigned ? ULONGLONG : LONGLONG;
   if (longs > 0) return unsigned ? ULONG : LONG;
   if (unsigned) return UINT;
   if (count('int') > 0 || count('signed') > 0) return INT;
@@ -129,7 +137,7 @@ export function promote(type: Type): Type {
   const t = unqualified(stripReference(type));
   switch (t.kind) {
     case 'bool': return INT;
-    case 'int': return t.bits < 32 ? INT : t;
+    case 'int': return t.bits < 32 ? INT : t.bits === 32 && t.named !== undefined ? t.signed ? INT : UINT : t;
     case 'enum': {
       if (t.decl.scoped === true) return t;
       const values = enumValues(t.decl);
@@ -155,10 +163,24 @@ export function arithmeticType(left: Type, right: Type): Type {
   if (a.kind === 'float' && b.kind === 'int') return a;
   if (b.kind === 'float' && a.kind === 'int') return b;
   if (a.kind === 'int' && b.kind === 'int') {
-    if (a.bits === b.bits) return a.signed ? b : a;
-    return a.bits > b.bits ? a : b;
+    if (a.bits !== b.bits) return a.bits > b.bits ? a : b;
+    return a.bits === 64 ? wider(a, b) : a.signed ? b : a;
   }
   return UNKNOWN;
+}
+
+/** Of two types of 64 bits: `long long` comes after `long`, and a result is unsigned where one of them is. */
+function wider(a: IntType, b: IntType): IntType {
+  const unsigned = !a.signed || !b.signed;
+  const named = a.named === 'long long' ? a.named : b.named ?? a.named;
+  if (a.named === named && a.signed !== unsigned) return a;
+  if (b.named === named && b.signed !== unsigned) return b;
+  return { ...(unsigned ? ULONG : LONG), ...(named === undefined ? {} : { named }) };
+}
+
+/** Of integers that are alike in bits and sign: true where one of them may be any such type. */
+function sameName(a: IntType, b: IntType): boolean {
+  return a.named === b.named || a.named === 'uncertain' || b.named === 'uncertain';
 }
 
 /** Equal up to top-level qualifiers; two unknown types are never equal. */
@@ -166,7 +188,7 @@ export function sameType(left: Type, right: Type): boolean {
   switch (left.kind) {
     case 'void': return right.kind === 'void';
     case 'bool': return right.kind === 'bool';
-    case 'int': return right.kind === 'int' && left.bits === right.bits && left.signed === right.signed;
+    case 'int': return right.kind === 'int' && left.bits === right.bits && left.signed === right.signed && sameName(left, right);
     case 'float': return right.kind === 'float' && left.format === right.format;
     case 'pointer': return right.kind === 'pointer' && (left.to.const ?? false) === (right.to.const ?? false) && sameType(left.to, right.to);
     case 'reference': return right.kind === 'reference' && sameType(left.to, right.to);
@@ -249,7 +271,13 @@ export function enumType(decl: EnumDecl): Type {
   return { kind: 'enum', decl };
 }
 
-const INT_NAMES: Record<number, string> = { 8: 'char', 16: 'short', 32: 'int', 64: 'long long' };
+const INT_NAMES: Record<number, string> = { 8: 'char', 16: 'short', 32: 'int', 64: 'long' };
+
+function printInteger({ bits, signed, named }: IntType): string {
+  if (named !== undefined && named !== 'long long' && named !== 'uncertain') return named;
+  const name = bits === 64 && named !== undefined ? 'long long' : INT_NAMES[bits] ?? 'int';
+  return signed ? name : `unsigned ${name}`;
+}
 
 /** A type in C++'s spelling (arrays and functions after a space, as in casts). */
 export function printType(type: Type): string {
@@ -257,7 +285,7 @@ export function printType(type: Type): string {
   switch (type.kind) {
     case 'void': return `${q}void`;
     case 'bool': return `${q}bool`;
-    case 'int': return `${q}${type.signed ? '' : 'unsigned '}${INT_NAMES[type.bits] ?? 'int'}`;
+    case 'int': return q + printInteger(type);
     case 'float': return q + (type.format === 'bfloat16' ? '__nv_bfloat16' : type.format);
     case 'pointer': {
       const suffix = `${type.const === true ? ' const' : ''}${type.volatile === true ? ' volatile' : ''}${type.restrict === true ? ' __restrict__' : ''}`;

@@ -3,7 +3,7 @@
  * <cuda_fp16.h> have them. One record object per name for the whole process, so they compare by identity.
  */
 import type { FloatType, IntType, RecordDecl, Type, VariableDecl } from './tree.js';
-import { BFLOAT16, CHAR, DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UCHAR, UINT, ULONG, USHORT, recordType } from './types.js';
+import { BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, LONGLONG, SCHAR, SHORT, UCHAR, UINT, ULONG, ULONGLONG, USHORT, recordType } from './types.js';
 
 const NOWHERE = { start: 0, end: 0 };
 /** The file that built-in declarations claim to come from. */
@@ -24,8 +24,8 @@ function vector(name: string, element: IntType | FloatType, lanes: Lanes): Recor
 
 const RECORDS = new Map<string, RecordDecl>();
 const ELEMENTS: readonly (readonly [string, IntType | FloatType])[] = [
-  ['char', CHAR], ['uchar', UCHAR], ['short', SHORT], ['ushort', USHORT], ['int', INT], ['uint', UINT], ['long', LONG], ['ulong', ULONG],
-  ['longlong', LONG], ['ulonglong', ULONG], ['float', FLOAT], ['double', DOUBLE],
+  ['char', SCHAR], ['uchar', UCHAR], ['short', SHORT], ['ushort', USHORT], ['int', INT], ['uint', UINT], ['long', LONG], ['ulong', ULONG],
+  ['longlong', LONGLONG], ['ulonglong', ULONGLONG], ['float', FLOAT], ['double', DOUBLE],
 ];
 for (const [stem, element] of ELEMENTS) {
   for (const lanes of [1, 2, 3, 4] as const) RECORDS.set(`${stem}${lanes}`, vector(`${stem}${lanes}`, element, lanes));
