@@ -63,8 +63,8 @@ describe('units of literals', () => {
   });
 
   test('wide strings keep their units and have their own types', () => {
-    expect(stringLiteral(['u"a\u{1F600}"'], 'utf-8')).toEqual({ value: 'a\u{1F600}', type: { kind: 'pointer', to: { kind: 'int', bits: 16, signed: false, const: true } } });
-    expect(stringLiteral(['"a"', 'L"b"'], 'utf-8')?.type).toEqual({ kind: 'pointer', to: { kind: 'int', bits: 32, signed: true, const: true } });
+    expect(stringLiteral(['u"a\u{1F600}"'], 'utf-8')).toEqual({ value: 'a\u{1F600}', type: { kind: 'pointer', to: { kind: 'int', bits: 16, signed: false, named: 'char16_t', const: true } } });
+    expect(stringLiteral(['"a"', 'L"b"'], 'utf-8')?.type).toEqual({ kind: 'pointer', to: { kind: 'int', bits: 32, signed: true, named: 'wchar_t', const: true } });
     expect(stringLiteral(['u"a"', 'U"b"'], 'utf-8')).toBeNull();
     expect(stringLiteral(['"\\x100"'], 'utf-8')).toBeNull();
   });

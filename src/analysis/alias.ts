@@ -51,7 +51,7 @@ function stepsOverlap(a: string, b: string, base: Place['base']): boolean {
 
 function holdsUnion(record: RecordDecl | null, depth: number): boolean {
   if (record === null || depth > 4) return true;
-  if (record.sort === 'union') return true;
+  if (record.sort === 'union' || record.overlaid === true) return true;
   return record.fields.some((field) => field.type.kind === 'record' && holdsUnion(field.type.decl, depth + 1));
 }
 

@@ -251,7 +251,7 @@ export function sizeOf(type: Type | null, resolve: Resolver, depth = 0): bigint 
 /** Plain structs of scalars with natural alignment. */
 function recordSize(type: Type & { readonly kind: 'record' }, resolve: Resolver, depth: number): bigint | null {
   const { decl } = type;
-  if (!decl.complete || decl.sort === 'union' || decl.bases.length > 0 || decl.alignment !== null || decl.template !== null || decl.methods.length > 0) return null; // methods may be virtual, which the tree does not tell
+  if (!decl.complete || decl.sort === 'union' || decl.overlaid === true || decl.bases.length > 0 || decl.alignment !== null || decl.template !== null || decl.methods.length > 0) return null; // methods may be virtual, which the tree does not tell
   let offset = 0n;
   let widest = 1n;
   for (const member of decl.fields) {

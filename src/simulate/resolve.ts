@@ -127,6 +127,7 @@ export function layoutOf(decl: RecordDecl, args: readonly TemplateArgument[] | n
   if (known !== undefined) return known;
   if (decl.specialised === true) throw new Unsupported(`class template ${decl.name} with specialisations`, decl.nameSpan, decl.file);
   if (!decl.complete) throw new Unsupported(`struct ${decl.name} is not defined here`, decl.nameSpan, decl.file);
+  if (decl.overlaid === true) throw new Unsupported(`a union without a name in struct ${decl.name}`, decl.nameSpan, decl.file);
   const fields: FieldLayout[] = [];
   // Registered before its fields are known: a field may point to the record itself.
   const layout: { -readonly [K in keyof RecordLayout]: RecordLayout[K] } = { name: decl.name, decl, key: `${decl.name}@${decl.file}:${decl.span.start}${suffix}`, fields, size: 0, align: 1 };

@@ -150,6 +150,7 @@ function takeMethods(ctx: Lowering, from: number, record: OpenRecord): void {
 function anonymousMembers(ctx: Lowering, node: Cst, record: OpenRecord): void {
   const inner = lowerRecord(ctx, node, null);
   if (inner === null) return;
+  if (inner.overlaid === true || (inner.fields.length > 1 && (inner.sort === 'union') !== (record.sort === 'union'))) record.overlaid = true;
   const scope = memberScope(inner);
   for (const field of inner.fields) {
     record.fields.push(field);

@@ -160,6 +160,8 @@ export interface RecordDecl extends DeclBase {
   readonly complete: boolean;
   /** A class template of which explicit or partial specialisations are seen: its own members tell nothing of an instance's. */
   readonly specialised?: true;
+  /** A union without a name stands in it (or a struct without one in a union): `fields` lists what lies over each other beside what does not. */
+  readonly overlaid?: true;
   readonly alignment: Expr | null;
   /** CUDA's built-in vector types and dim3. */
   readonly vector: { readonly element: IntType | FloatType; readonly lanes: 1 | 2 | 3 | 4 } | null;

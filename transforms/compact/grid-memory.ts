@@ -138,7 +138,7 @@ function separateFields(a: MemoryAccess, b: MemoryAccess): boolean {
 function holdsUnion(type: Type, depth: number): boolean {
   if (type.kind === 'pointer' || type.kind === 'reference') return false;
   if (type.kind === 'array') return holdsUnion(type.of, depth);
-  return type.kind === 'record' && (depth > 4 || !type.decl.complete || type.decl.sort === 'union' || type.decl.fields.some((field) => holdsUnion(field.type, depth + 1)));
+  return type.kind === 'record' && (depth > 4 || !type.decl.complete || type.decl.sort === 'union' || type.decl.overlaid === true || type.decl.fields.some((field) => holdsUnion(field.type, depth + 1)));
 }
 
 function sameAtomic(a: MemoryAccess, b: MemoryAccess): boolean {

@@ -296,7 +296,7 @@ function reachesOthers(access: MemoryAccess): boolean {
 function otherFields(a: MemoryAccess, b: MemoryAccess): boolean {
   const [x, y] = [placeOfAccess(a), placeOfAccess(b)].map((place) => /^\*\.(\w+)/.exec(place.steps)?.[1]);
   const type = a.base !== null && (a.base.kind === 'variable' || a.base.kind === 'parameter') && a.base.type.kind === 'pointer' ? a.base.type.to : null;
-  return x !== undefined && y !== undefined && x !== y && type !== null && type.kind === 'record' && type.decl.sort !== 'union';
+  return x !== undefined && y !== undefined && x !== y && type !== null && type.kind === 'record' && type.decl.sort !== 'union' && type.decl.overlaid !== true;
 }
 
 /** Both are the element that the thread owns: one index that differs between lanes, written the same and with the same values. */

@@ -51,7 +51,7 @@ function recordLayout(decl: RecordDecl): Layout | null {
     return { size, align: decl.vector.lanes === 3 ? element.size : Math.min(size, 16) };
   }
   // Methods are fine, but a constructor, a base or a member initialiser makes the type unfit for __shared__.
-  if (!decl.complete || decl.template !== null || decl.bases.length > 0 || decl.sort === 'union') return null;
+  if (!decl.complete || decl.template !== null || decl.bases.length > 0 || decl.sort === 'union' || decl.overlaid === true) return null;
   if (decl.methods.some((method) => method.name === decl.name || method.name === `~${decl.name}` || method.name.startsWith('operator='))) return null;
   let size = 0;
   let align = 1;

@@ -1,7 +1,8 @@
 /** Making objects: initialiser lists, constructors, zero-initialisation. */
+import { UNKNOWN } from '../../syntax/types.js';
 import { strip, type Expr, type FunctionDecl, type MemberInitialiser, type VariableDecl } from '../../syntax/tree.js';
 import { environmentOf, resolve } from '../resolve.js';
-import { alignOf, sameType, sizeOf, Unsupported, type RecordType, type SimType } from '../types.js';
+import { alignOf, pointerTo, sameType, sizeOf, Unsupported, type RecordType, type SimType } from '../types.js';
 import { callMethodOn, coerced } from './calls.js';
 import type { FunctionContext } from './context.js';
 import { expression, needsWarp, operands } from './expression.js';
@@ -60,7 +61,6 @@ export function constructAt(ctx: FunctionContext, address: string, t: RecordType
   }
   ctx.lane(`D.fill(${address},0,${sizeOf(t)},l);`);
   if (t.layout.decl.name === 'dim3') for (let i = args.length; i < 3; i++) ctx.lane(`D.stu32(${address}+${i * 4},1,l,0);`);
-  if (args.length === 0) defaultMembers(ctx, address, t);
   fillRecord(ctx, address, t, { list: args, next: 0 }, at);
 }
 
@@ -73,24 +73,84 @@ function isRecordValue(ctx: FunctionContext, e: Expr): boolean {
   return x.type.kind === 'record';
 }
 
-/** Default member initialisers. */
-export function defaultMembers(ctx: FunctionContext, address: string, t: RecordType): void {
-  const outer = ctx.env;
-  ctx.env = environmentOf(t.layout);
-  for (const field of t.layout.fields) {
-    const init = field.decl?.init ?? null;
-    if (init !== null) initialise(ctx, `(${address}+${field.offset})`, field.type, init);
-    else defaultField(ctx, `(${address}+${field.offset})`, field.type, field.decl);
+/** A base or a member of a record, where it lies in it. `decl` is null for a base. */
+interface Part { readonly type: SimType; readonly offset: number; readonly decl: VariableDecl | null }
+
+/** The bases of a record, then its own members: what an aggregate is made of. */
+function parts(t: RecordType): readonly Part[] {
+  const { fields, decl } = t.layout;
+  const found: Part[] = [];
+  let count = 0;
+  for (const base of decl.bases) {
+    const type = resolve(base, environmentOf(t.layout));
+    if (type.k !== 'record') throw new Unsupported(`base of struct ${decl.name}`, decl.nameSpan, decl.file);
+    const [first] = type.layout.fields;
+    found.push({ type, offset: first === undefined ? 0 : (fields[count]?.offset ?? 0) - first.offset, decl: null });
+    count += type.layout.fields.length;
   }
-  ctx.env = outer;
+  for (const field of fields.slice(count)) found.push(field);
+  return found;
 }
 
-/** What a member without an initialiser gets: its class's constructor, or nothing. */
-function defaultField(ctx: FunctionContext, address: string, type: SimType, decl: VariableDecl | null): void {
-  if (type.k === 'array' && type.of.k === 'record' && constructors(type.of).length > 0) return ctx.unsupported('a member that is an array of objects with constructors', decl?.span ?? null);
-  if (type.k !== 'record' || decl === null) return;
-  if (constructors(type).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, type, [], { kind: 'opaque', reason: 'member', span: decl.span, type: decl.type });
+const within = (address: string, offset: number): string => (offset === 0 ? address : `(${address}+${offset})`);
+
+function nowhere(t: RecordType, part: Part): Expr {
+  return { kind: 'opaque', reason: 'member', span: part.decl?.span ?? t.layout.decl.nameSpan, type: part.decl?.type ?? UNKNOWN };
+}
+
+/** Default member initialisers, and constructors without arguments of bases and members: what `T x;` does. */
+export function defaultMembers(ctx: FunctionContext, address: string, t: RecordType): void {
+  for (const part of parts(t)) {
+    if (part.decl?.init != null) ownInitialiser(ctx, address, t, part, part.decl.init);
+    else defaultPart(ctx, within(address, part.offset), part.type, nowhere(t, part));
+  }
+}
+
+/** `int c = a + b;` in a class: names of members are those of the object that is being made. */
+function ownInitialiser(ctx: FunctionContext, address: string, t: RecordType, part: Part, init: Expr): void {
+  const outer = { env: ctx.env, self: ctx.self, constantObject: ctx.constantObject };
+  ctx.env = environmentOf(t.layout);
+  if (strip(init).kind !== 'literal') {
+    const self = ctx.array(pointerTo(t));
+    ctx.lane(`${self}[l]=${address};`);
+    ctx.self = { array: self, t };
+    ctx.constantObject = false;
+  }
+  try {
+    initialise(ctx, within(address, part.offset), part.type, init);
+  } finally {
+    Object.assign(ctx, outer);
+  }
+}
+
+/** What an object without an initialiser gets: its class's constructor, the initialisers in it, or nothing. */
+export function defaultPart(ctx: FunctionContext, address: string, type: SimType, at: Expr): void {
+  if (type.k === 'array') eachElement(ctx, type, 0, at, (i) => defaultPart(ctx, within(address, i * sizeOf(type.of)), type.of, at));
+  if (type.k !== 'record') return;
+  if (constructors(type).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, type, [], at);
   else defaultMembers(ctx, address, type);
+}
+
+/** What an object gets from `{}`, behind what is zero already. */
+function emptied(ctx: FunctionContext, address: string, type: SimType, at: Expr): void {
+  if (type.k === 'array') eachElement(ctx, type, 0, at, (i) => emptied(ctx, within(address, i * sizeOf(type.of)), type.of, at));
+  if (type.k === 'record' && isMade(type)) constructAt(ctx, address, type, [], at);
+}
+
+/** Elements that are made one by one, each with text of its own. */
+const MOST_MADE = 256;
+
+function eachElement(ctx: FunctionContext, type: Extract<SimType, { k: 'array' }>, from: number, at: Expr, make: (i: number) => void): void {
+  if (!isMade(type.of)) return;
+  const length = type.length ?? 0;
+  if (length - from > MOST_MADE) return ctx.unsupported(`an array of ${length} objects that have initialisers of their own`, at.span);
+  for (let i = from; i < length; i++) make(i);
+}
+
+/** Is there more to an object without an initialiser than zeros? */
+function isMade(type: SimType): boolean {
+  if (type.k === 'array') return isMade(type.of);
+  return type.k === 'record' && (constructors(type).length > 0 || parts(type).some((part) => part.decl?.init != null || isMade(part.type)));
 }
 
 /** What a constructor does before its body: the members in the order of their declaration, each from its initialiser, else from its default. */
@@ -100,29 +160,17 @@ export function memberInitialisers(ctx: FunctionContext, decl: FunctionDecl, t: 
   const delegated = given.find((i) => i.name === decl.name);
   if (delegated !== undefined) { constructAt(ctx, `${self}[l]`, t, delegated.arguments, at(delegated)); return; }
   const rest = new Set(given);
-  const bases = t.layout.decl.bases;
-  for (const i of given) {
-    const base = bases[0];
-    if (t.layout.fields.some((f) => f.name === i.name) || base?.kind !== 'record' || base.decl.name !== i.name) continue;
-    // Only a first base begins where the object begins.
-    const type = resolve(base, environmentOf(t.layout));
-    if (type.k !== 'record' || bases.length > 1) return ctx.unsupported('an initialiser of one of several bases', i.span);
-    rest.delete(i);
-    constructAt(ctx, `${self}[l]`, type, i.arguments, at(i));
-  }
-  for (const field of t.layout.fields) {
-    const initialiser = given.find((i) => i.name === field.name);
-    const own = field.decl !== null && t.layout.decl.fields.includes(field.decl);
-    const address = `(${self}[l]+${field.offset})`;
+  for (const part of parts(t)) {
+    const address = within(`${self}[l]`, part.offset);
+    const name = part.decl === null ? part.type.k === 'record' ? part.type.layout.decl.name : '' : part.decl.name;
+    const initialiser = given.find((i) => i.name === name);
     if (initialiser === undefined) {
-      if (!own) continue;
-      const init = field.decl?.init ?? null;
-      if (init !== null) initialise(ctx, address, field.type, init);
-      else defaultField(ctx, address, field.type, field.decl);
+      if (part.decl?.init != null) ownInitialiser(ctx, `${self}[l]`, t, part, part.decl.init);
+      else defaultPart(ctx, address, part.type, nowhere(t, part));
       continue;
     }
     rest.delete(initialiser);
-    initialiseMember(ctx, address, field.type, initialiser, at(initialiser));
+    initialiseMember(ctx, address, part.type, initialiser, at(initialiser));
   }
   const [unknown] = rest;
   if (unknown !== undefined) ctx.unsupported(`initialiser of ${unknown.name}, which is no member`, unknown.span);
@@ -205,7 +253,7 @@ function fill(ctx: FunctionContext, address: string, type: SimType, cursor: Curs
   const next = cursor.list[cursor.next];
   if (next === undefined) return;
   const braced = strip(next).kind === 'init-list' || (strip(next).kind === 'literal' && type.k === 'array' && typeof literalValue(next) === 'string');
-  if ((type.k === 'array' || type.k === 'record') && !braced && !isObject(ctx, next, type)) {
+  if ((type.k === 'array' || (type.k === 'record' && constructors(type).length === 0)) && !braced && !isObject(ctx, next, type)) {
     if (type.k === 'array') fillArray(ctx, address, type, cursor, at);
     else fillRecord(ctx, address, type, cursor, at);
     return;
@@ -227,13 +275,21 @@ function isObject(ctx: FunctionContext, e: Expr, type: SimType): boolean {
 
 function fillArray(ctx: FunctionContext, address: string, type: Extract<SimType, { k: 'array' }>, cursor: Cursor, at: Expr): void {
   const step = sizeOf(type.of);
-  for (let i = 0; i < (type.length ?? 0) && cursor.next < cursor.list.length; i++) fill(ctx, `(${address}+${i * step})`, type.of, cursor, at);
+  let i = 0;
+  for (; i < (type.length ?? 0) && cursor.next < cursor.list.length; i++) fill(ctx, `(${address}+${i * step})`, type.of, cursor, at);
+  eachElement(ctx, type, i, at, (rest) => emptied(ctx, `(${address}+${rest * step})`, type.of, at));
 }
 
+/** Members that the list does not reach get their default initialisers, else what `{}` makes of them. */
 function fillRecord(ctx: FunctionContext, address: string, type: RecordType, cursor: Cursor, at: Expr): void {
-  for (const field of type.layout.fields) {
-    if (cursor.next >= cursor.list.length) return;
-    fill(ctx, field.offset === 0 ? address : `(${address}+${field.offset})`, field.type, cursor, at);
+  const all = parts(type);
+  const isUnion = type.layout.decl.sort === 'union';
+  for (const part of isUnion ? all.slice(0, 1) : all) {
+    const here = within(address, part.offset);
+    if (cursor.next < cursor.list.length) fill(ctx, here, part.type, cursor, at);
+    else if (isUnion) defaultMembers(ctx, address, type);
+    else if (part.decl?.init != null) ownInitialiser(ctx, address, type, part, part.decl.init);
+    else emptied(ctx, here, part.type, at);
   }
 }
 

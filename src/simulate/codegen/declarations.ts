@@ -2,7 +2,7 @@
 import { strip, type Expr, type Stmt, type VariableDecl } from '../../syntax/tree.js';
 import { resolve } from '../resolve.js';
 import { pointerTo, sizeOf, Unsupported, type SimType } from '../types.js';
-import { constructors, constructAt, defaultMembers, initialise } from './construct.js';
+import { defaultPart, initialise } from './construct.js';
 import { coerced } from './calls.js';
 import type { FunctionContext } from './context.js';
 import { expression, staticType } from './expression.js';
@@ -93,10 +93,7 @@ function declareObject(ctx: FunctionContext, v: VariableDecl, t: SimType, init: 
   const slot = { kind: 'frame', offset, t, name: v.name } as const;
   if (init === null) {
     ctx.lane(`D.forget(${address},${sizeOf(t)});`);
-    if (t.k === 'record') {
-      if (constructors(t).some((c) => c.parameters.every((p) => p.default !== null))) constructAt(ctx, address, t, [], noWhere(v));
-      else defaultMembers(ctx, address, t);
-    }
+    defaultPart(ctx, address, t, noWhere(v));
   } else initialise(ctx, address, t, v.initStyle === 'paren' && t.k === 'record' && init.kind !== 'construct' && init.kind !== 'init-list' ? init : v.init ?? init);
   ctx.flush();
   ctx.slots.set(v, slot);
