@@ -136,6 +136,28 @@ describe('lane sets', () => {
     expect([...(set?.holds ?? [])]).toEqual([0, ...Array.from({ length: 31 }, () => 1)]);
     expect(set?.divergentWarps).toBe(1);
   });
+  test.each<[string, (lane: number) => boolean]>([
+    ['(long long)threadIdx.x - 1 < 31', () => true],
+    ['threadIdx.x - 1 < 31ull', (lane) => lane !== 0],
+    ['(int)threadIdx.x - 1ll < 31u', () => true],
+    ['((1ll << threadIdx.x) & 0x7fffffff) != 0', (lane) => lane < 31],
+    ['(unsigned char)(threadIdx.x * 16) == 0', (lane) => lane % 16 === 0],
+    ['(signed char)(threadIdx.x * 8) < 0', (lane) => lane >= 16],
+    ['-(int)threadIdx.x / 4 == 0', (lane) => lane < 4],
+    ['-(int)threadIdx.x % 4 == -1', (lane) => lane % 4 === 1],
+    ['(~threadIdx.x >> 2) * 4 + 3 == ~0u', (lane) => lane < 4],
+    ['!(threadIdx.x & 5) || threadIdx.x > 29', (lane) => (lane & 5) === 0 || lane > 29],
+    ['(threadIdx.x < 3 ? threadIdx.x : -1) < 2', (lane) => lane < 2],
+    ['min(threadIdx.x, 7u) == 7', (lane) => lane >= 7],
+    ['threadIdx.x * 0x80000000u == 0', (lane) => lane % 2 === 0],
+  ])('in the types of C++, of 32 and of 64 bits: %s', (condition, holds) => {
+    const k = kernel(`if (${condition}) y[0] = 0;`, { block: { x: 32, y: 1, z: 1 } });
+    expect([...(k.facts.laneSet(k.expr(condition))?.holds ?? [])]).toEqual(Array.from({ length: 32 }, (_, lane) => Number(holds(lane))));
+  });
+  test.each(['(int)threadIdx.x + 0x7ffffff0 > 0', '1 / threadIdx.x > 0', '(1 << (threadIdx.x + 1)) > 0', '(int)(threadIdx.x + 1) * 0x7fffffff > 0', '(long long)threadIdx.x + 0x7ffffffffffffff0 > 0'])('what is undefined for some lane is no set: %s', (condition) => {
+    const k = kernel(`if (${condition}) y[0] = 0;`, { block: { x: 32, y: 1, z: 1 } });
+    expect(k.facts.laneSet(k.expr(condition))).toBeNull();
+  });
   test('nothing is guessed', () => {
     const k = kernel('if (threadIdx.x < n) y[0] = 0;', { block: { x: 32, y: 1, z: 1 } });
     expect(k.facts.laneSet(k.expr('threadIdx.x < n'))).toBeNull();

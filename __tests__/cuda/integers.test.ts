@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  INT16, INT32, INT64, INT8, UINT16, UINT32, UINT64, UINT8, commonType, complement, convert, fits, integer, maximum, minimum, negate, operate, promote, wrap, wrapNumber,
+  INT16, INT32, INT64, INT8, UINT16, UINT32, UINT64, UINT8, commonType, complement, convert, fits, fitsIn, integer, maximum, minimum, negate, operate, operateNumber, promote, wrap, wrapNumber,
   type Integer, type IntegerOperator, type IntegerType,
 } from '../../src/cuda/integers.js';
 
@@ -57,6 +57,22 @@ describe('integer types', () => {
     fc.assert(fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }).map(Math.trunc)), fc.constantFrom(INT8, UINT8, INT16, UINT16, INT32, UINT32), (value, type) => {
       expect(BigInt(wrapNumber(value, type))).toBe(reference(BigInt(value), type));
     }));
+  });
+
+  test('operators on numbers give what those on integers give, and null where that is undefined', () => {
+    const ops = fc.constantFrom<IntegerOperator>('+', '-', '*', '/', '%', '<<', '>>', '&', '|', '^', '<', '<=', '>', '>=', '==', '!=');
+    const edges = (type: IntegerType): fc.Arbitrary<bigint> => fc.oneof(fc.bigInt({ min: minimum(type), max: maximum(type) }), fc.constantFrom(minimum(type), maximum(type), 0n, 1n, type.signed ? -1n : 31n, 32n));
+    const pairs = fc.constantFrom(INT32, UINT32).chain((type) => fc.record({ type: fc.constant(type), x: edges(type), y: edges(type) }));
+    fc.assert(fc.property(ops, pairs, (op, { type, x, y }) => {
+      const exact = operate(op, { value: x, type }, { value: y, type });
+      const found = operateNumber(op, Number(x), Number(y), type.signed);
+      expect(found).toBe(exact.undefinedBecause === null ? Number(exact.value) : null);
+      expect(Object.is(found, -0)).toBe(false);
+    }), { numRuns: 2000 });
+  });
+
+  test('a type fits in another if that holds its smallest and its largest value', () => {
+    for (const a of TYPES) for (const b of TYPES) expect(fitsIn(a, b)).toBe(fits(minimum(a), b) && fits(maximum(a), b));
   });
 
   test('operators agree with exact arithmetic in the common type', () => {

@@ -20,7 +20,7 @@ import type {
 } from './facts.js';
 import { invariantWithin } from './invariant.js';
 import { lanesOfWarp } from './platform.js';
-import { laneSetOf, laneValuesOf, warpsAgree } from './lane-sets.js';
+import { laneSetOf, laneValuesOf, warpsAgree, type LaneValues } from './lane-sets.js';
 import { isLiveAfter } from './liveness.js';
 import { rangeOf } from './ranges.js';
 import { refined } from './refinement.js';
@@ -46,7 +46,7 @@ export class Facts implements FunctionFacts {
   readonly launches: readonly Launch[];
   private readonly verdicts = new Map<Expr, Verdict>();
   private readonly lanes = new Map<Expr, LaneSet | null>();
-  private readonly values = new Map<Expr, readonly bigint[] | null>();
+  private readonly values = new Map<Expr, LaneValues | null>();
   private branchList: readonly BranchSite[] | null = null;
   private callList: FunctionFacts['calls'] | null = null;
 
@@ -188,7 +188,7 @@ export class Facts implements FunctionFacts {
     return lanesOfWarp(this.program, this.unit);
   }
 
-  private laneValues(expr: Expr): readonly bigint[] | null {
+  private laneValues(expr: Expr): LaneValues | null {
     const known = this.values.get(expr);
     if (known !== undefined) return known;
     const shape = this.block.value;

@@ -46,6 +46,11 @@ export function fits(value: bigint, type: IntegerType): boolean {
   return wrap(value, type) === value;
 }
 
+/** Does the second type hold every value of the first? */
+export function fitsIn(a: IntegerType, b: IntegerType): boolean {
+  return a.signed === b.signed ? a.bits <= b.bits : !a.signed && a.bits < b.bits;
+}
+
 /** `value` modulo 2^bits, in the range of the type. */
 export function wrap(value: bigint, type: IntegerType): bigint {
   return type.signed ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);
@@ -146,4 +151,38 @@ function shift(op: '<<' | '>>', a: Integer, b: Integer): IntegerResult {
   }
   // A left shift of a negative number or into the sign is defined since C++20 and wraps in every compiler of the device.
   return { value: wrap(op === '<<' ? x << b.value : x >> b.value, type), type, undefinedBecause: null };
+}
+
+// ------------------------------------------------------------------------------------------------------ values that numbers hold
+
+/**
+ * `a op b` for two values of one type of 32 bits that both were converted to; of a shift, the second is the amount, of any type. Null where C++ leaves the result undefined. The same as
+ * {@link operate}, for callers that evaluate for every thread of a block.
+ */
+export function operateNumber(op: IntegerOperator, x: number, y: number, signed: boolean): number | null {
+  switch (op) {
+    case '+': return finishNumber(x + y, signed);
+    case '-': return finishNumber(x - y, signed);
+    // A product that a number does not hold exactly is far out of the range of a signed type.
+    case '*': return signed ? finishNumber(x * y, signed) : Math.imul(x, y) >>> 0;
+    case '/': return y === 0 ? null : finishNumber(Math.trunc(x / y), signed);
+    case '%': return y === 0 || (signed && y === -1 && x === -0x80000000) ? null : signed ? (x % y) | 0 : x % y;
+    case '&': return signed ? x & y : (x & y) >>> 0;
+    case '|': return signed ? x | y : (x | y) >>> 0;
+    case '^': return signed ? x ^ y : (x ^ y) >>> 0;
+    case '<<': return y < 0 || y >= 32 ? null : signed ? x << y : (x << y) >>> 0;
+    case '>>': return y < 0 || y >= 32 ? null : signed ? x >> y : x >>> y;
+    case '<': return x < y ? 1 : 0;
+    case '<=': return x <= y ? 1 : 0;
+    case '>': return x > y ? 1 : 0;
+    case '>=': return x >= y ? 1 : 0;
+    case '==': return x === y ? 1 : 0;
+    case '!=': return x !== y ? 1 : 0;
+  }
+}
+
+function finishNumber(exact: number, signed: boolean): number | null {
+  if (!signed) return exact >>> 0;
+  const value = exact | 0;
+  return value === exact ? value : null;
 }
