@@ -107,6 +107,7 @@ class Walk {
   private readonly parents: ReadonlyMap<Node, Node>;
   private result: Fate = 'stays';
   private grew = false;
+  private readonly descend = (child: Node): void => this.visit(child);
 
   /** `start` null: the object that a method runs on. */
   constructor(private readonly fn: FunctionDecl, private readonly start: Decl | null) {
@@ -135,7 +136,7 @@ class Walk {
         else this.address(node);
       }
     }
-    forEachChild(node, (child) => this.visit(child));
+    forEachChild(node, this.descend);
   }
 
   private keep(): void { this.result = 'kept'; }

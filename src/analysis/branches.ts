@@ -68,6 +68,6 @@ function jumps(node: Node, ownBreak: boolean, ownContinue: boolean, found: Set<E
     case 'for': case 'while': case 'do': case 'range-for': jumps(node.body, true, true, found); return;
     case 'switch': for (const arm of node.arms) for (const inner of arm.body) jumps(inner, true, ownContinue, found); return;
     default:
-      if (isStmt(node)) forEachChild(node, (child) => { if (isStmt(child)) jumps(child, ownBreak, ownContinue, found); });
+      if (isStmt(node) && node.kind !== 'expression' && node.kind !== 'declare') forEachChild(node, (child) => { if (isStmt(child)) jumps(child, ownBreak, ownContinue, found); });
   }
 }

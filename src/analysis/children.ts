@@ -15,8 +15,8 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
 
 /** Calls `visit` for the node and everything below it, outermost first; `visit` returns false to stay out of a node. */
 export function walk(node: Node, visit: (node: Node) => boolean | void): void {
-  if (visit(node) === false) return;
-  forEachChild(node, (child) => walk(child, visit));
+  const descend = (at: Node): void => { if (visit(at) !== false) forEachChild(at, descend); };
+  descend(node);
 }
 
 /** The expression under parentheses and macro invocations. */

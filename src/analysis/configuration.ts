@@ -14,6 +14,7 @@ import type { Expr, FunctionDecl } from '../syntax/tree.js';
 import { walk } from './children.js';
 import type { Definition } from './facts.js';
 import type { Env } from './env.js';
+import { indexBody } from './function-index.js';
 
 interface LeftOut { readonly condition: string; readonly line: number; readonly start: number; readonly changes: ReadonlySet<string> }
 
@@ -48,7 +49,7 @@ function leftOutOf(env: Env): readonly LeftOut[] {
   const known = memo.get(fn);
   if (known !== undefined) return known;
   const arms = [...fn.inactive];
-  if (fn.body !== null) walk(fn.body, (node) => { if (node.kind === 'preprocessor') for (const arm of node.arms) if (!arm.active) arms.push(arm); });
+  if (fn.body !== null) for (const node of indexBody(fn.body, fn.returns).preprocessor) for (const arm of node.arms) if (!arm.active) arms.push(arm);
   const { source } = env.unit;
   const made = arms.filter((arm) => arm.condition.trim() !== '0').map((arm) => ({
     condition: arm.condition, line: source.line(arm.span.start), start: arm.span.start, changes: changedIn(source.text.slice(arm.span.start, arm.span.end), isChosen(arm.condition)),

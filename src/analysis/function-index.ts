@@ -6,7 +6,7 @@
  * definitions that the control-flow analyses offer. Not handled: writes through an alias of a variable whose address is taken; such a variable
  * is in `exposed`, and users treat its value as unknown.
  */
-import type { CallExpr, CompoundStmt, Expr, FunctionDecl, LambdaExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, CompoundStmt, Expr, FunctionDecl, GotoStmt, LabelStmt, LambdaExpr, PreprocessorStmt, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 import { boundAt, isNamedIn, takes } from './binding.js';
 import { forEachChild, isStmt, strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
@@ -35,6 +35,9 @@ export interface FunctionIndex {
   readonly lambdas: readonly LambdaExpr[];
   /** Statements and expressions that decide what runs next, in the order of the text. */
   readonly branching: readonly Node[];
+  readonly gotos: readonly GotoStmt[];
+  readonly labels: readonly LabelStmt[];
+  readonly preprocessor: readonly PreprocessorStmt[];
   /** Values that may be bound where they become objects of another type, by the node at which they do (binding.ts). */
   readonly bound: ReadonlyMap<Node, readonly Expr[]>;
   /** Objects that are used as values of another type, and what may run there (implicit-calls.ts). */
@@ -149,16 +152,19 @@ export class IndexBuilder {
   private readonly branching: Node[] = [];
   readonly conversions = new Map<Expr, Conversions>();
   readonly bound = new Map<Node, readonly Expr[]>();
+  readonly gotos: GotoStmt[] = [];
+  readonly labels: LabelStmt[] = [];
+  private readonly preprocessor: PreprocessorStmt[] = [];
   /** What text that is not understood names. */
   private readonly unread: (TextNames | null)[] = [];
 
   constructor(private readonly body: Stmt, private readonly returns: Type | null) {}
 
   finish(): FunctionIndex {
-    const { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, unread } = this;
+    const { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor, unread } = this;
     // Text that is not understood may have kept the address of what it names.
     if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) this.expose(node); });
-    const made: FunctionIndex = { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound };
+    const made: FunctionIndex = { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor };
     indices.set(body, made);
     return made;
   }
@@ -210,6 +216,9 @@ export class IndexBuilder {
       case 'range-for': this.declare(node.variable); return;
       case 'return': if (node.value !== null) this.decays(node.value); return;
       case 'asm': for (const output of node.outputs) this.expose(output); return;
+      case 'goto': this.gotos.push(node); return;
+      case 'label': this.labels.push(node); return;
+      case 'preprocessor': this.preprocessor.push(node); return;
       default:
     }
   }

@@ -11,7 +11,6 @@ import type { Expr, FunctionDecl, Stmt, TemplateArgument, VariableDecl } from '.
 import { isStmt, strip } from './children.js';
 import { indexFunction, isAutomatic, type VariableWrite } from './function-index.js';
 import { convertAll, evaluate, int, integerType, singleReturn, union, type Resolver, type Values } from './integer-values.js';
-import { structureOf } from './structure.js';
 
 /** Values of the dimensions of a `dim3`, each null if not known. */
 export interface DimensionValues {
@@ -192,7 +191,7 @@ function behindLabels(statement: Stmt): Stmt {
 
 /** Does a `goto` in front of the write lead to a label between it and the place? A label that is not seen may stand there. */
 function jumpsPast(write: VariableWrite, place: HostPlace, fn: FunctionDecl): boolean {
-  const { gotos, labels } = structureOf(fn);
+  const { gotos, labels } = indexFunction(fn);
   const between = (offset: number): boolean => offset >= write.node.span.end && offset <= place.offset;
   return gotos.some((jump) => {
     if (jump.span.start >= write.node.span.start) return false;

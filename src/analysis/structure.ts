@@ -11,7 +11,7 @@
  */
 import { isNamedIn } from './binding.js';
 import { boundBy, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
-import { forEachChild, isStmt, strip, type Node } from './children.js';
+import { forEachChild, strip, walk, type Node } from './children.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
@@ -84,7 +84,7 @@ class Walk {
   private readonly parents = new Map<Node, Node>();
   /** The index that is made on this walk; null if there is one already. */
   private readonly along: IndexBuilder | null;
-  private readonly index: Pick<FunctionIndex, 'bound' | 'conversions'>;
+  private readonly index: Pick<FunctionIndex, 'bound' | 'conversions' | 'gotos' | 'labels'>;
   private readonly descend = (child: Node): void => this.visit(child);
   private readonly calls: CallExpr[] = [];
   private readonly uses = new Map<Variable, RefExpr[]>();
@@ -100,8 +100,6 @@ class Walk {
   private readonly dependent = new Map<string, Type>();
   private readonly given = new Set<Variable>();
   private readonly instances: RecordType[] = [];
-  private readonly gotos: GotoStmt[] = [];
-  private readonly labels: LabelStmt[] = [];
   private readonly loopStack: Loop[] = [];
   private assignsThis = false;
   private opaque = false;
@@ -125,7 +123,7 @@ class Walk {
     return {
       function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
-      gotos: this.gotos, labels: this.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
+      gotos: this.index.gotos, labels: this.index.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
       undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], given: this.given, instances: this.instances,
     };
   }
@@ -186,8 +184,6 @@ class Walk {
       case 'asm':
         for (const output of node.outputs) this.asmOutput(output, node);
         return;
-      case 'goto': this.gotos.push(node); return;
-      case 'label': this.labels.push(node); return;
       case 'opaque':
         this.opaque = true;
         this.opaqueNodes.push(node);
@@ -461,6 +457,5 @@ function within(decl: Variable, node: Node): boolean {
 }
 
 export function forEachRef(node: Node, visit: (ref: RefExpr) => void): void {
-  if (!isStmt(node) && node.kind === 'ref') { visit(node); return; }
-  forEachChild(node, (child) => forEachRef(child, visit));
+  walk(node, (at) => { if (at.kind === 'ref') visit(at); });
 }
