@@ -39,7 +39,7 @@ class Builder extends DefUseExpressions {
     const code = codeOf(this.fn);
     if (code !== null) {
       this.targets.push({ depth: 0, loop: null, frames: 0, bodyFrames: 0 });
-      this.frames.push(new Map());
+      this.pushFrame();
       this.statement(code);
       const end: Way = this.dead ? null : this.popFrame();
       if (this.dead) this.popFrame();
@@ -201,7 +201,7 @@ class Builder extends DefUseExpressions {
         this.controlOf.set(node.condition, control);
         this.expression(node.condition);
       }
-      atExit = flow.condition === null || this.dead ? null : new Map(this.deltaSince(target.frames));
+      atExit = flow.condition === null || this.dead ? null : this.deltaSince(target.frames);
     };
     if (node.kind !== 'do') test();
     if (node.kind === 'range-for') this.rangeVariable(node);

@@ -36,7 +36,8 @@ export class DefUseTables {
   protected readonly regions: Region[] = [];
   protected readonly cells = new Map<Variable, Value & { kind: 'cell' }>();
   protected readonly env = new Map<Variable, number>();
-  protected readonly frames: Map<Variable, number>[] = [];
+  /** What the open arms have changed, with the values before; null for nothing yet, which most leave it at. */
+  protected readonly frames: (Map<Variable, number> | null)[] = [];
   protected jumps: Jump[] = [];
   protected control: Control | null = null;
   protected dead = false;
@@ -84,8 +85,11 @@ export class DefUseTables {
   }
 
   protected set(decl: Variable, id: number): void {
-    const frame = this.frames[this.frames.length - 1];
-    if (frame !== undefined && !frame.has(decl)) frame.set(decl, this.env.get(decl) ?? -1);
+    const top = this.frames.length - 1;
+    if (top >= 0) {
+      const frame = (this.frames[top] ??= new Map());
+      if (!frame.has(decl)) frame.set(decl, this.env.get(decl) ?? -1);
+    }
     this.env.set(decl, id);
   }
 
@@ -126,12 +130,13 @@ export class DefUseTables {
   }
 
   protected pushFrame(): void {
-    this.frames.push(new Map());
+    this.frames.push(null);
   }
 
   /** Takes back what the frame changed and returns the changes. */
-  protected popFrame(): Map<Variable, number> {
-    const frame = this.frames.pop() ?? new Map<Variable, number>();
+  protected popFrame(): Delta {
+    const frame = this.frames.pop() ?? null;
+    if (frame === null) return NOTHING;
     const delta = new Map<Variable, number>();
     for (const [decl, old] of frame) {
       const now = this.env.get(decl);
@@ -147,7 +152,7 @@ export class DefUseTables {
     const delta = new Map<Variable, number>();
     for (let i = depth; i < this.frames.length; i++) {
       const frame = this.frames[i];
-      if (frame !== undefined) for (const decl of frame.keys()) delta.set(decl, this.current(decl));
+      if (frame !== undefined && frame !== null) for (const decl of frame.keys()) delta.set(decl, this.current(decl));
     }
     return delta;
   }

@@ -48,11 +48,12 @@ export function operandTaint(expr: Expr, state: Uniformity): number {
   const taint = contentsOf(expr, state);
   switch (expr.type.kind) {
     case 'record': return hidesValue(expr.type) ? taint | UNKNOWN : taint | conversionTaint(expr, taint, state);
-    case 'array': case 'reference': if (hidesValue(expr.type)) return taint | UNKNOWN; break;
-    default:
+    case 'array': return hidesValue(expr.type) ? taint | UNKNOWN : taint;
+    // A class may stand for the type: what it is converted or compared to is its operators' to say.
+    case 'reference': return hidesValue(expr.type) || state.isForeign(expr.type) ? taint | UNKNOWN : taint;
+    case 'dependent': return state.isForeign(expr.type) ? taint | UNKNOWN : taint;
+    default: return taint;
   }
-  // A class may stand for the type: what it is converted or compared to is its operators' to say.
-  return state.isForeign(expr.type) ? taint | UNKNOWN : taint;
 }
 
 function contentsOf(expr: Expr, state: Uniformity): number {

@@ -247,7 +247,7 @@ export class Uniformity {
 
   /** A variable that an instance's constructors and operators are given may be changed by them, or by whoever they leave it to. */
   private handedOn({ decl }: Value): number {
-    return this.structure.given.has(decl) && this.hasForeignTypes ? UNKNOWN : CONSTANT;
+    return this.structure.given.size > 0 && this.structure.given.has(decl) && this.hasForeignTypes ? UNKNOWN : CONSTANT;
   }
 
   /** An escaped variable may be written by any call that is not known. */
