@@ -33,7 +33,7 @@ export function boundAt(node: Node, returns: Type | null): readonly Expr[] {
     }
     case 'range-for': {
       const { type } = strip(node.range);
-      return mayConvert(node.variable.type) && binds(node.variable.type, type.kind === 'array' ? type.of : null, new Set()) ? [node.range] : NOTHING;
+      return mayConvert(node.variable.type) && binds(node.variable.type, type.kind === 'array' ? type.of : null, null) ? [node.range] : NOTHING;
     }
     case 'return': return node.value !== null && returns !== null && isBound(returns, node.value) ? [node.value] : NOTHING;
     // Operators of types that nothing declares are taken for arithmetic (implicit-calls.ts).
@@ -61,22 +61,22 @@ function mayConvert(type: Type): boolean {
 function isBound(type: Type, value: Expr): boolean {
   if (!mayConvert(type)) return false;
   const e = strip(value);
-  return e.kind !== 'construct' && e.kind !== 'init-list' && e.kind !== 'lambda' && e.kind !== 'literal' && binds(type, e.type, new Set());
+  return e.kind !== 'construct' && e.kind !== 'init-list' && e.kind !== 'lambda' && e.kind !== 'literal' && binds(type, e.type, null);
 }
 
 function isSame(a: Type, b: Type): boolean {
   return a.kind === 'record' && b.kind === 'record' && a.decl === b.decl;
 }
 
-/** May making an object of a type out of a value of another one bind the value? */
-function binds(wanted: Type, from: Type | null, seen: Seen): boolean {
+/** May making an object of a type out of a value of another one bind the value? `seen` is null where nothing is asked about yet. */
+function binds(wanted: Type, from: Type | null, seen: Seen | null): boolean {
   const type = wanted.kind === 'reference' ? wanted.to : wanted;
   switch (type.kind) {
     case 'record':
       if (type.decl.vector !== null) return false;
       // A reference to the object itself is none to a new one.
       if (wanted.kind === 'reference' && from?.kind === 'record' && derives(from.decl, type.decl)) return false;
-      return mayTake(type.decl) && constructorsBind(type, from, seen);
+      return mayTake(type.decl) && constructorsBind(type, from, seen ?? new Set());
     case 'array': return binds(type.of, from, seen);
     // A copy of an object of the same type is taken for one that leaves it alone.
     case 'unknown': return mayBeClass(type) && !(from?.kind === 'unknown' && from.text === type.text);
@@ -232,7 +232,7 @@ export function takes(fn: FunctionDecl, position: number, call: CallExpr): 'valu
   switch (type.kind) {
     case 'unknown': return 'reference';
     case 'reference':
-      if (argument !== undefined && mayConvert(type) && binds(type, strip(argument).type, new Set())) return 'unknown';
+      if (argument !== undefined && mayConvert(type) && binds(type, strip(argument).type, null)) return 'unknown';
       if (type.to.const === true) return 'value';
       // A number that becomes a temporary object of another type.
       return type.rvalue === true && argument !== undefined && type.to.kind === 'record' && isNumber(strip(argument).type) ? 'value' : 'reference';

@@ -17,6 +17,7 @@ import { lanesOfWarp } from './platform.js';
 import { gridFact, templateValues } from './launch-facts.js';
 
 interface State {
+  readonly resolve: Resolver;
   readonly memo: Map<Expr, { readonly values: Values | null }>;
   readonly visiting: Set<Expr>;
 }
@@ -26,7 +27,7 @@ const states = new WeakMap<Env, State>();
 function stateOf(env: Env): State {
   const known = states.get(env);
   if (known !== undefined) return known;
-  const made: State = { memo: new Map(), visiting: new Set() };
+  const made: State = { resolve: resolver(env), memo: new Map(), visiting: new Set() };
   states.set(env, made);
   return made;
 }
@@ -38,7 +39,7 @@ export function valuesOf(expr: Expr, env: Env): Values | null {
   if (known !== undefined) return known.values;
   if (state.visiting.has(expr)) return null;
   state.visiting.add(expr);
-  const values = evaluate(expr, resolver(env));
+  const values = evaluate(expr, state.resolve);
   state.visiting.delete(expr);
   // What was cut off by recursion is not a property of the expression: remember results only outside of it.
   if (values !== null || state.visiting.size === 0) state.memo.set(expr, { values });

@@ -79,7 +79,6 @@ export function int(value: bigint | number): Integer {
 
 export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | null {
   if (depth > MAX_DEPTH) return null;
-  const below = (inner: Expr): Values | null => evaluate(inner, resolve, depth + 1);
   switch (expr.kind) {
     case 'literal': {
       if (typeof expr.value === 'boolean') return [int(expr.value ? 1 : 0)];
@@ -87,12 +86,12 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
       const type = integerType(expr.type);
       return [{ value: type === null ? expr.value : wrap(expr.value, type), type: type === null ? INT32 : { bits: type.bits, signed: type.signed } }];
     }
-    case 'paren': return below(expr.inner);
-    case 'macro': return expr.definition.ambiguous || (resolve.everyBuild && expr.definition.replaceable) ? null : below(expr.expanded);
+    case 'paren': return evaluate(expr.inner, resolve, depth + 1);
+    case 'macro': return expr.definition.ambiguous || (resolve.everyBuild && expr.definition.replaceable) ? null : evaluate(expr.expanded, resolve, depth + 1);
     case 'coordinate': return resolve(expr);
     case 'ref': return name(expr, resolve, depth);
     case 'unary': {
-      const operand = expr.op === '*' || expr.op === '&' ? null : below(expr.operand);
+      const operand = expr.op === '*' || expr.op === '&' ? null : evaluate(expr.operand, resolve, depth + 1);
       if (operand === null) return expr.op === '*' ? resolve(expr) : null;
       const results: Integer[] = [];
       for (const value of operand) {
@@ -108,12 +107,12 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
     }
     case 'binary': return binary(expr, resolve, depth);
     case 'conditional': {
-      const condition = below(expr.condition);
+      const condition = evaluate(expr.condition, resolve, depth + 1);
       const takesThen = condition === null || condition.some((value) => value.value !== 0n);
       const takesElse = condition === null || condition.some((value) => value.value === 0n);
       const common = commonOf(expr.then.type, expr.else.type);
       const arm = (inner: Expr): Values | null => {
-        const values = below(inner);
+        const values = evaluate(inner, resolve, depth + 1);
         return values === null || common === null ? values : distinct(values.map((value) => convert(value, common)));
       };
       if (takesThen && takesElse) return union(arm(expr.then), arm(expr.else));
@@ -126,16 +125,16 @@ export function evaluate(expr: Expr, resolve: Resolver, depth = 0): Values | nul
         const whole = Number.isFinite(inner.value) ? BigInt(Math.trunc(inner.value)) : null;
         return type === null || whole === null || !fits(whole, type) ? null : [{ value: whole, type }];
       }
-      return convertAll(below(expr.operand), expr.type);
+      return convertAll(evaluate(expr.operand, resolve, depth + 1), expr.type);
     }
     case 'construct': {
       const only = expr.arguments[0];
       if (integerType(expr.type) === null) return null;
-      return expr.arguments.length === 0 ? convertAll([int(0)], expr.type) : only !== undefined && expr.arguments.length === 1 ? convertAll(below(only), expr.type) : null;
+      return expr.arguments.length === 0 ? convertAll([int(0)], expr.type) : only !== undefined && expr.arguments.length === 1 ? convertAll(evaluate(only, resolve, depth + 1), expr.type) : null;
     }
     case 'init-list': {
       const only = expr.elements[0];
-      return expr.elements.length === 1 && only !== undefined ? below(only) : null;
+      return expr.elements.length === 1 && only !== undefined ? evaluate(only, resolve, depth + 1) : null;
     }
     case 'sizeof': {
       const operand = expr.operand === null ? null : strip(expr.operand);
