@@ -151,6 +151,121 @@ describe('what differs in front of the include', () => {
   });
 });
 
+describe('what stands behind the include', () => {
+  /** A template with a loop that tests `lim`, which `inside` may change by what an instance finds. */
+  const loop = (inside: string): string => `template <class Q>
+__device__ inline float walk(const float *in, int n, Q q, int lim) {
+    float s = 0.f;
+    for (int j = 0; j < n; ++j) {
+        if (lim > 2) s += in[j]; else s -= 2.f * in[j];
+        ${inside}
+    }
+    return s;
+}
+`;
+  const use = (q: string): string => `__global__ void go(float *o, const float *in, int n, int m) { o[threadIdx.x] = walk(in, n, ${q}, m); }\n`;
+  const TAG = 'namespace lib { struct Tag { int v; }; }\n';
+  const TOUCH = 'template <class Q> struct Touch { static __device__ void it(Q) {} __device__ void at(Q) const {} static constexpr int width = 2; };\n';
+
+  interface Late { readonly header: string; readonly a: string; readonly b: string; readonly more?: Files; readonly name: string }
+  const LATE: Readonly<Record<string, Late>> = {
+    'overloads that the arguments lead to': { header: TAG + loop('touch(q, lim);'), a: `namespace lib { __device__ inline void touch(Tag, int) {} }\n${use('lib::Tag{1}')}`, b: `namespace lib { __device__ inline void touch(Tag, int &x) { ++x; } }\n${use('lib::Tag{1}')}`, name: 'touch' },
+    'one more overload beside that of the header': { header: `template <class Q> __device__ void touch(Q, int) {}\n${TAG}${loop('touch(q, lim);')}`, a: use('lib::Tag{1}'), b: `namespace lib { __device__ inline void touch(Tag, int &x) { ++x; } }\n${use('lib::Tag{1}')}`, name: 'touch' },
+    'an overload of the global scope': { header: `struct Tag { int v; };\n${loop('touch(q, lim);')}`, a: `__device__ inline void touch(Tag, int x) { ++x; }\n${use('Tag{1}')}`, b: `__device__ inline void touch(Tag, int &x) { ++x; }\n${use('Tag{1}')}`, name: 'touch' },
+    'an overload of a header behind': { header: `template <class Q> __device__ void touch(Q, int) {}\n${TAG}${loop('touch(q, lim);')}`, a: use('lib::Tag{1}'), b: `#include "tag.cuh"\n${use('lib::Tag{1}')}`, more: { 'tag.cuh': '#pragma once\nnamespace lib { __device__ inline void touch(Tag, int &x) { ++x; } }\n' }, name: 'touch' },
+    'an overload of the same text that calls another': { header: TAG + loop('touch(q, lim);'), a: `__device__ void deep(int) {}\nnamespace lib { __device__ inline void touch(Tag, int &x) { deep(x); } }\n${use('lib::Tag{1}')}`, b: `__device__ void deep(int &x) { ++x; }\nnamespace lib { __device__ inline void touch(Tag, int &x) { deep(x); } }\n${use('lib::Tag{1}')}`, name: 'touch' },
+    'an operator': { header: `struct Tag { int v; };\n${loop('q << lim;')}`, a: `__device__ inline void operator<<(Tag, int x) { ++x; }\n${use('Tag{1}')}`, b: `__device__ inline void operator<<(Tag, int &x) { ++x; }\n${use('Tag{1}')}`, name: 'operator<<' },
+    'an operator of assignment': { header: `struct Tag { int v; };\n${loop('q += lim;')}`, a: use('1'), b: `__device__ inline void operator+=(Tag, int &x) { ++x; }\n${use('Tag{1}')}`, name: 'operator\\+=' },
+    'a friend': { header: `template <class Q> __device__ void touch(Q, int) {}\n${loop('touch(q, lim);')}`, a: use('1'), b: `struct Tag { int v; friend __device__ void touch(Tag, int &x) { ++x; } };\n${use('Tag{1}')}`, name: 'touch' },
+    'a specialised class': { header: TOUCH + loop('Touch<Q>::it(lim);'), a: use('1'), b: `template <> struct Touch<int> { static __device__ void it(int &x) { ++x; } };\n${use('1')}`, name: 'Touch' },
+    'a class specialised in part': { header: TOUCH + loop('Touch<Q>::it(lim);'), a: use('&o'), b: `template <class P> struct Touch<P *> { static __device__ void it(int &x) { ++x; } };\n${use('&o')}`, name: 'Touch' },
+    'a member of a class, specialised': { header: TOUCH + loop('Touch<Q>::it(lim);'), a: use('1'), b: `template <> __device__ void Touch<int>::it(int) { asm volatile("bar.sync 0;"); }\n${use('1')}`, name: 'it' },
+    'a method, specialised': { header: TOUCH + loop('Touch<Q> t; t.at(lim);'), a: use('1'), b: `template <> __device__ void Touch<int>::at(int) const { asm volatile("bar.sync 0;"); }\n${use('1')}`, name: 'at' },
+    'a specialised function': { header: `template <class Q> __device__ void touch(Q) {}\n${loop('touch<Q>(lim);')}`, a: use('1'), b: `template <> __device__ void touch<int>(int) { asm volatile("bar.sync 0;"); }\n${use('1')}`, name: 'touch' },
+    'a function of the header that calls on': { header: `__device__ int bound;\n${TAG}template <class Q> __device__ void pass(Q q) { touch(q); }\n${loop('pass(q);').replace('lim > 2', 'bound > 2')}`, a: `namespace lib { __device__ inline void touch(Tag) {} }\n${use('lib::Tag{1}')}`, b: `namespace lib { __device__ inline void touch(Tag) { ++bound; } }\n${use('lib::Tag{1}')}`, name: 'touch' },
+    'a parameter of type auto': { header: `struct Tag { int v; };\n${loop('touch(q, lim);').replace('template <class Q>\n', '').replace('Q q', 'auto q')}`, a: `__device__ inline void touch(Tag, int x) { ++x; }\n${use('Tag{1}')}`, b: `__device__ inline void touch(Tag, int &x) { ++x; }\n${use('Tag{1}')}`, name: 'touch' },
+  };
+  for (const [what, { header, a, b, more, name }] of Object.entries(LATE)) {
+    test(`${what}: no edit, whatever was given`, async () => {
+      const cwd = folder({ 'k.cuh': `#pragma once\n${header}`, 'a.cu': INCLUDE + a, 'b.cu': INCLUDE + b, ...more });
+      const told: string[] = [];
+      for (const include of [['a.cu', 'b.cu'], ['b.cu', 'a.cu'], ['.'], ['a.cu'], ['b.cu'], ['k.cuh']]) {
+        const project = await applied(cwd, include);
+        expect([include, project.diff()]).toEqual([include, '']);
+        told.push(...project.sites('hoist').flatMap(({ refusals }) => refusals.filter(({ id }) => id === 'same-for-includers').map(({ text }) => text)));
+      }
+      expect(told[0] ?? '').toMatch(new RegExp(`^${name} is `));
+    });
+  }
+
+  const SAME: Readonly<Record<string, Late>> = {
+    'overloads that numbers do not lead to': { header: `template <class Q> __device__ void touch(Q, int) {}\n${loop('touch(q, 1);').replace('Q q', 'int q')}`, a: '', b: '__device__ inline void touch(int, int &x) { ++x; }\n', name: '' },
+    'overloads of a name that only text outside of templates calls': { header: `struct Tag { int v; };\n__device__ inline void touch(Tag) {}\n__device__ inline void other(Tag t) { touch(t); }\n${loop('')}`, a: '', b: 'struct More : Tag {};\n__device__ inline void touch(More) { asm volatile("bar.sync 0;"); }\n', name: '' },
+    'a specialisation of another template': { header: loop(''), a: '', b: 'template <class Q> struct Own { int v; };\ntemplate <> struct Own<int> { int w; };\n', name: '' },
+    'the same overload in both': { header: `${TAG}template <class Q> __device__ void touch(Q, int) {}\n${loop('touch(1, 2);')}`, a: 'namespace lib { __device__ inline void touch(Tag, int &x) { ++x; } }\n', b: 'namespace lib { __device__ inline void touch(Tag, int &x) { ++x; } }\n', name: '' },
+    'an overload by the scope that is named': { header: `namespace lib { struct Tag { int v; }; template <class Q> __device__ void touch(Q, int) {} }\n${loop('lib::touch(q, 2);')}`, a: '', b: 'struct Mine { int v; };\n__device__ inline void touch(Mine, int &x) { ++x; }\n', name: '' },
+  };
+  for (const [what, { header, a, b }] of Object.entries(SAME)) {
+    test(`${what}: the edit is made in every order`, async () => {
+      const cwd = folder({ 'k.cuh': `#pragma once\n${header}`, 'a.cu': INCLUDE + a + use('1'), 'b.cu': INCLUDE + b + use('1') });
+      const first = (await applied(cwd, ['a.cu', 'b.cu'])).diff();
+      expect(first).toMatch(/^\+ {4}if \(lim > 2\)/m);
+      for (const include of [['b.cu', 'a.cu'], ['a.cu'], ['b.cu']]) expect([include, (await applied(cwd, include)).diff()]).toEqual([include, first]);
+    });
+  }
+
+  test('a condition of a template is not called uniform for what one of the files makes of it', async () => {
+    const header = 'struct Tag { int v; };\ntemplate <class Q> __global__ void pick(float *o, Q q) {\n    if (index(q) == 3) o[threadIdx.x] = 1.f;\n    if (blockIdx.y == 0) o[threadIdx.x] = 2.f;\n}\n';
+    const file = (at: string): string => `${INCLUDE}__device__ inline int index(Tag) { return ${at}.x; }\nvoid go(float *o) { pick<<<2, 64>>>(o, Tag{1}); }\n`;
+    const cwd = folder({ 'k.cuh': header, 'a.cu': file('blockIdx'), 'b.cu': file('threadIdx') });
+    for (const include of [['a.cu', 'b.cu', 'k.cuh'], ['b.cu', 'a.cu', 'k.cuh'], ['.']]) {
+      const audit = (await Project.open({ include, cwd })).audit().find(({ path }) => path.endsWith('k.cuh'));
+      expect([include, audit?.kernels.flatMap(({ branches }) => branches.map((branch) => [branch.line, branch.class]))]).toEqual([include, [[3, 'unknown'], [4, 'uniform']]]);
+    }
+  });
+});
+
+describe('what is built besides', () => {
+  const commands = (cwd: string, list: readonly (readonly [string, ...string[]])[]): string => {
+    const path = join(cwd, 'compile_commands.json');
+    writeFileSync(path, JSON.stringify(list.map(([file, ...options]) => ({ directory: cwd, file, arguments: ['nvcc', ...options, file] }))));
+    return path;
+  };
+
+  test('another command of a file that was not given', async () => {
+    const cwd = folder({ 'k.cuh': kernel({ test: 'lim > LIM' }), 'a.cu': INCLUDE, 'b.cu': INCLUDE });
+    for (const [second, edited] of [['-DLIM=lim++', false], ['-DLIM=4', true]] as const) {
+      const compileCommands = commands(cwd, [['a.cu', '-DLIM=4'], ['a.cu', second], ['b.cu', '-DLIM=4']]);
+      for (const include of [['b.cu'], ['a.cu'], ['a.cu', 'b.cu'], ['b.cu', 'a.cu']]) {
+        const project = await applied(cwd, include, { compileCommands });
+        expect([include, second, /^\+ {4}if \(lim > LIM\)/m.test(project.diff())]).toEqual([include, second, edited]);
+      }
+      if (edited) continue;
+      const project = await applied(cwd, ['b.cu'], { compileCommands });
+      expect(project.sites('hoist').flatMap(({ refusals }) => refusals.filter(({ id }) => id === 'same-for-includers').map(({ text }) => text))).toEqual([
+        'LIM is `4` where b.cu:1 includes this file, and `lim++` where a.cu:1, by another compile command, does',
+      ]);
+    }
+  });
+
+  test('a source of the commands far from the header', async () => {
+    const files = { 'lib/k.cuh': STEP, 'near/a.cu': '#define STEP(x) (void)(x)\n#include "k.cuh"\n', 'far/mid.cuh': '#pragma once\n#include "k.cuh"\n', 'far/b.cu': '#define STEP(x) ++x\n#include "mid.cuh"\n' };
+    const cwd = folder(files);
+    const both = commands(cwd, [['near/a.cu', '-I', join(cwd, 'lib')], ['far/b.cu', '-I', join(cwd, 'lib')]]);
+    expect((await applied(cwd, ['near/a.cu'], { compileCommands: both })).diff()).toBe('');
+    const one = commands(cwd, [['near/a.cu', '-I', join(cwd, 'lib')]]);
+    expect((await applied(cwd, ['near/a.cu'], { compileCommands: one })).diff()).toMatch(/^\+ {4}if \(lim > 2\)/m);
+  });
+
+  test('what the edited function calls is something else for a file that was not given', async () => {
+    const header = `__device__ int bound;\n__device__ inline void step() { STEP; }\n${kernel({ test: 'bound > 2', inside: 'step();' })}`;
+    const cwd = folder({ 'k.cuh': header, 'a.cu': `#define STEP\n${INCLUDE}`, 'b.cu': `#define STEP ++bound\n${INCLUDE}` });
+    for (const include of [['a.cu'], ['b.cu'], ['a.cu', 'b.cu'], ['b.cu', 'a.cu']]) expect([include, (await applied(cwd, include)).diff()]).toEqual([include, '']);
+    const same = folder({ 'k.cuh': header, 'a.cu': `#define STEP\n${INCLUDE}`, 'b.cu': `#define STEP\n${INCLUDE}` });
+    expect((await applied(same, ['a.cu'])).diff()).toMatch(/^\+ {4}if \(bound > 2\)/m);
+  });
+});
+
 describe('what is the same', () => {
   const PLAIN = kernel();
   const same: Readonly<Record<string, Files>> = {

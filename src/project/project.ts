@@ -113,7 +113,7 @@ export class Project extends Session {
     this.modules = modules;
     this.diffPaths = new DiffPaths(inputs.cwd, inputs.files.map((file) => file.realPath));
     this.folders = [...new Set([this.cwd, ...inputs.files.map((file) => dirname(file.realPath))])];
-    const includers = new UnseenIncluders((realPath) => this.workspace.shownPath(realPath));
+    const includers = new UnseenIncluders((realPath) => this.workspace.shownPath(realPath), this.workspace.compileCommands);
     const views = new UnseenViews(this.workspace, includers);
     const allSeen = this.settings.allow.includes('all-launches-visible');
     this.unseen = allSeen ? null : (fn, program) => includers.of(fn, program);

@@ -1,12 +1,12 @@
 /**
  * Files beside those of a run that include one of them, or declare one of its functions by hand: they may launch its kernels and call
  * its functions, and nothing that the run sees speaks for them. Looked for below the folder of the file; for a header in a git work
- * tree, in all of that.
+ * tree, in all of that; and among the sources of the compile commands, with what they include.
  */
-import { readdirSync, readFileSync, realpathSync, type Dirent } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, type Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { workTreeOf } from '../rewrite/git-guard.js';
-import { TokenKind, tokenizeFragment, type Tokens } from '../source/index.js';
+import { TokenKind, tokenizeFragment, type CompileCommand, type Tokens } from '../source/index.js';
 import type { FunctionDecl, Program } from '../syntax/tree.js';
 import { isInternal } from '../../transforms/lib/linkage.js';
 
@@ -36,7 +36,7 @@ export class UnseenIncluders {
   private readonly trees = new Map<string, readonly SourceBelow[]>();
   private readonly known = new Map<string, readonly string[]>();
 
-  constructor(private readonly shown: (realPath: string) => string) {}
+  constructor(private readonly shown: (realPath: string) => string, private readonly commands: readonly CompileCommand[] = []) {}
 
   /** Files, by the paths to show, that see the function through an include of the file that defines or declares it, and do not belong to the program. */
   of(fn: FunctionDecl, program: Program): readonly string[] {
@@ -82,7 +82,38 @@ export class UnseenIncluders {
     for (const root of top === null ? [folder] : [folder, top]) {
       for (const { realPath: file, names } of this.below(root)) if (file !== realPath && names.some((name) => mayMean(file, name, realPath))) found.add(file);
     }
+    for (const { realPath: file, names } of MAIN.test(realPath) ? [] : this.compiled()) if (file !== realPath && names.some((name) => mayMean(file, name, realPath))) found.add(file);
     return [...found].sort();
+  }
+
+  /** The sources of the compile commands and all that they include, as far as it is found. */
+  private compiled(): readonly SourceBelow[] {
+    const known = this.trees.get('');
+    if (known !== undefined) return known;
+    const files = new Map<string, SourceBelow>();
+    const real = (path: string): string | null => {
+      try {
+        return realpathSync(path);
+      } catch {
+        return null;
+      }
+    };
+    const folders = [...new Set(this.commands.flatMap(({ includeDirectories }) => includeDirectories))];
+    const pending = [...new Set(this.commands.map(({ file }) => file))];
+    for (let path = pending.pop(); path !== undefined && files.size < MOST_ENTRIES; path = pending.pop()) {
+      const realPath = real(path);
+      if (realPath === null || files.has(realPath)) continue;
+      const source = sourceAt(realPath);
+      files.set(realPath, source);
+      for (const name of source.names) {
+        const near = join(dirname(realPath), name);
+        // Which of the folders counts is each command's own: all that have such a file.
+        pending.push(...(existsSync(near) ? [near] : folders.map((folder) => join(folder, name)).filter((one) => existsSync(one))));
+      }
+    }
+    const made = [...files.values()];
+    this.trees.set('', made);
+    return made;
   }
 
   private below(root: string): readonly SourceBelow[] {

@@ -8,6 +8,7 @@ import { PieceText } from '../rewrite/piece-text.js';
 import { decode } from '../source/decode.js';
 import { SourceError } from '../source/errors.js';
 import { loadSource, sourceFromText } from '../source/source-file.js';
+import type { CompileCommand } from '../source/index.js';
 import type { Edit, SourceFile } from '../source/types.js';
 import type { Program, Unit } from '../syntax/tree.js';
 import { loadGroup, type Contents, type GroupOptions } from './engine.js';
@@ -119,6 +120,10 @@ export class Workspace {
   /** Each file of the program is as it is now. */
   private isPresent(program: Program): boolean {
     return [...program.units.values()].every(({ source }) => this.source(source.realPath)?.text === source.text);
+  }
+
+  get compileCommands(): readonly CompileCommand[] {
+    return this.options.compileCommands ?? [];
   }
 
   /** Parses files as they were read. `alone`: files that are compiled by themselves as well, whoever includes them. */

@@ -5,11 +5,11 @@ import type { SourceFile } from '../source/types.js';
 import { isDefinition } from './lower-overload.js';
 import { printType } from './types.js';
 import type { FileNames } from './scope.js';
-import type { Decl } from './tree.js';
+import type { Decl, Type } from './tree.js';
 
 export interface DeclaredName {
   readonly name: string;
-  /** Of the namespace; `*` for a specialisation, whose template may stand anywhere. */
+  /** Of the namespace; `*` for a specialisation, whose template may stand anywhere, `.` for that of a member of a class template. */
   readonly path: string;
   readonly file: string;
   /** Where the declaration is complete enough to be seen. */
@@ -20,6 +20,8 @@ export interface DeclaredName {
   readonly repeats: boolean;
   /** Of a function: the types of its parameters. */
   readonly signature: string;
+  /** A function that the types of a call's arguments may lead to: it takes objects, enumerators or what a template says. */
+  readonly byArguments: boolean;
 }
 
 const lists = new WeakMap<FileNames, readonly DeclaredName[]>();
@@ -37,7 +39,7 @@ export function declaredIn(file: string, names: FileNames): readonly DeclaredNam
       const at = decl.file === file ? decl.span.start : 0;
       const brought = decl.file === file ? '' : `${decl.file}:${decl.span.start} `;
       const signature = brought + (isFunction ? `${decl.template === null ? '' : 'template '}${decl.parameters.map((parameter) => printType(parameter.type)).join(', ')}` : '');
-      made.push({ name: decl.name, path, file: decl.file, at, end: decl.file === file ? decl.span.end : 0, function: isFunction, repeats, signature });
+      made.push({ name: decl.name, path, file: decl.file, at, end: decl.file === file ? decl.span.end : 0, function: isFunction, repeats, signature, byArguments: isFunction && decl.parameters.some(({ type }) => mayLead(type)) });
     };
     for (const decl of space.values.values()) add(decl);
     for (const decls of space.functions.values()) decls.forEach(add);
@@ -45,7 +47,7 @@ export function declaredIn(file: string, names: FileNames): readonly DeclaredNam
   }
   for (const [full, target] of names.aliases) {
     const cut = full.lastIndexOf('::');
-    made.push({ name: cut < 0 ? full : full.slice(cut + 2), path: cut < 0 ? '' : full.slice(0, cut), file, at: 0, end: 0, function: false, repeats: false, signature: target });
+    made.push({ name: cut < 0 ? full : full.slice(cut + 2), path: cut < 0 ? '' : full.slice(0, cut), file, at: 0, end: 0, function: false, repeats: false, signature: target, byArguments: false });
   }
   lists.set(names, made);
   return made;
@@ -65,7 +67,8 @@ export function specialisedIn(source: SourceFile): readonly DeclaredName[] {
       const close = angleEnd(tokens, i + 1);
       const whole = close === i + 2;
       const name = specialised(tokens, close + 1, whole);
-      if (name >= 0) made.push({ name: tokens.spelling(name), path: '*', file: source.realPath, at: tokens.start(i), end: bodyEnd(tokens, name), function: false, repeats: false, signature: '' });
+      const paths = name < 0 ? [] : tokens.is(name - 1, '::') && !tokens.is(name + 1, '<') ? ['*', '.'] : ['*'];
+      for (const path of paths) made.push({ name: tokens.spelling(name), path, file: source.realPath, at: tokens.start(i), end: bodyEnd(tokens, name), function: false, repeats: false, signature: '', byArguments: false });
       i = close;
     }
   }
@@ -73,10 +76,55 @@ export function specialisedIn(source: SourceFile): readonly DeclaredName[] {
   return made;
 }
 
+/** Does a type have namespaces or classes that belong to it? Numbers and pointers to them have none. */
+export function mayLead(type: Type): boolean {
+  switch (type.kind) {
+    case 'int': case 'float': case 'bool': case 'void': return false;
+    case 'pointer': case 'reference': return mayLead(type.to);
+    case 'array': return mayLead(type.of);
+    default: return true;
+  }
+}
+
+const behind = new WeakMap<FileNames, readonly DeclaredName[]>();
+
+/** What templates of other files find although it stands behind them: functions by the types of arguments, friends, specialisations. */
+export function foundLateIn(source: SourceFile, names: FileNames): readonly DeclaredName[] {
+  let made = behind.get(names);
+  if (made === undefined) behind.set(names, made = [...declaredIn(source.realPath, names).filter(({ byArguments }) => byArguments), ...specialisedIn(source), ...friendsIn(source)]);
+  return made;
+}
+
+/** Functions that classes of the file name as their friends. */
+function friendsIn(source: SourceFile): readonly DeclaredName[] {
+  const made: DeclaredName[] = [];
+  if (!source.text.includes('friend')) return made;
+  const tokens = tokensOf(source);
+  for (let i = 0; i < tokens.count; i++) {
+    if (!tokens.is(i, 'friend')) continue;
+    let at = i + 1;
+    while (at < tokens.count && !tokens.is(at, '(') && !tokens.is(at, ';') && !tokens.is(at, '{')) at++;
+    if (!tokens.is(at, '(')) continue;
+    let name = tokens.spelling(at - 1);
+    if (!tokens.isIdentifier(at - 1)) {
+      let first = at - 1;
+      while (first > i && !tokens.is(first, 'operator')) first--;
+      name = Array.from({ length: at - first }, (_, k) => tokens.spelling(first + k)).join('');
+    }
+    made.push({ name, path: '*', file: source.realPath, at: tokens.start(i), end: bodyEnd(tokens, at), function: true, repeats: false, signature: '', byArguments: true });
+  }
+  return made;
+}
+
 /** The name that is specialised behind `template <…>`; -1 if what follows is a template of its own. */
 function specialised(tokens: Tokens, from: number, whole: boolean): number {
   for (let i = from; i < from + 64 && i < tokens.count; i++) {
-    if (tokens.is(i, '{') || tokens.is(i, ';') || tokens.is(i, '(') || tokens.is(i, '=')) return whole && tokens.is(i, '(') && tokens.isIdentifier(i - 1) ? i - 1 : -1;
+    if (tokens.is(i, '(') && ATTRIBUTES.has(tokens.spelling(i - 1))) {
+      i = parenthesisEnd(tokens, i);
+      continue;
+    }
+    // A function whose arguments are found by its parameters, or a static member.
+    if (tokens.is(i, '{') || tokens.is(i, ';') || tokens.is(i, '(') || tokens.is(i, '=')) return whole && tokens.isIdentifier(i - 1) && (tokens.is(i, '(') || tokens.is(i - 2, '::')) ? i - 1 : -1;
     const named = tokens.isIdentifier(i) && tokens.is(i + 1, '<');
     if (!named) continue;
     const record = tokens.is(i - 1, 'struct') || tokens.is(i - 1, 'class') || tokens.is(i - 1, '::');
@@ -84,6 +132,17 @@ function specialised(tokens: Tokens, from: number, whole: boolean): number {
     i = angleEnd(tokens, i + 1);
   }
   return -1;
+}
+
+const ATTRIBUTES = new Set(['__launch_bounds__', '__maxnreg__', '__cluster_dims__', '__attribute__', '__declspec', 'alignas', 'decltype', '__align__']);
+
+function parenthesisEnd(tokens: Tokens, open: number): number {
+  let depth = 0;
+  for (let i = open; i < tokens.count; i++) {
+    if (tokens.is(i, '(')) depth++;
+    else if (tokens.is(i, ')') && --depth === 0) return i;
+  }
+  return tokens.count;
 }
 
 function angleEnd(tokens: Tokens, open: number): number {

@@ -6,10 +6,11 @@
  */
 import { sameDefinition } from '../source/macros.js';
 import type { MacroDefinition, SourceFile } from '../source/types.js';
-import { declaredIn, specialisedIn, textOf, type DeclaredName } from './declared-names.js';
+import { declaredIn, foundLateIn, specialisedIn, textOf, type DeclaredName } from './declared-names.js';
 import type { FileDoubts, MacroDoubt, NameDoubt } from './doubts.js';
 import { isInside, placeOf } from './include-place.js';
 import type { FileNames } from './scope.js';
+import { templateTextOf, type TemplateText } from './template-text.js';
 import { walkUnit, wordsIn, wordsOf, type UnitFiles, type Visit } from './unit-walk.js';
 
 export interface ViewFiles extends UnitFiles {
@@ -65,6 +66,7 @@ interface Sides { readonly first: DeclaredName[]; readonly other: DeclaredName[]
 class Comparison {
   readonly #macros = new Map<string, { readonly text: string; readonly readings: MacroDefinition[]; open: boolean }>();
   readonly #names = new Map<string, { readonly text: string; readonly paths: Set<string> }>();
+  readonly #late = new Map<string, { readonly text: string; readonly paths: Set<string> }>();
 
   constructor(private readonly source: SourceFile, private readonly visits: readonly Visit[], private readonly files: ViewFiles) {}
 
@@ -76,12 +78,13 @@ class Comparison {
       this.#compareMacros(first, other);
       this.#compareNames(first, other);
     }
-    if (this.#macros.size === 0 && this.#names.size === 0) return null;
+    const templates = templateTextOf(this.source);
+    if (templates !== null) for (const other of others) this.#compareLate(first, other, templates);
+    if (this.#macros.size === 0 && this.#names.size === 0 && this.#late.size === 0) return null;
     this.#macrosAround();
     for (const [name, doubt] of this.#macros) for (const visit of this.visits) addReading(doubt, visit.macros.get(name));
     const macros = new Map([...this.#macros].map(([name, { text, readings, open }]): [string, MacroDoubt] => [name, { name, sort: 'macro', text, readings, open }]));
-    const names = new Map([...this.#names].map(([name, { text, paths }]): [string, NameDoubt] => [name, { name, sort: 'declaration', text, paths }]));
-    return { macros, names, declared: this.#declared(macros) };
+    return { macros, names: asDoubts(this.#names), late: asDoubts(this.#late), declared: this.#declared(macros) };
   }
 
   #compareMacros(first: Visit, other: Visit): void {
@@ -149,8 +152,8 @@ class Comparison {
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
       const both = sides.get(name);
       if (both === undefined) continue;
-      const one = both.first.filter((decl) => !this.#redeclares(decl, first, other));
-      const two = both.other.filter((decl) => !this.#redeclares(decl, first, other));
+      const one = both.first.filter((decl) => !this.#redeclares(decl, seenBy(first), seenBy(other)));
+      const two = both.other.filter((decl) => !this.#redeclares(decl, seenBy(first), seenBy(other)));
       if (one.length === 0 && two.length === 0) continue;
       const inside = this.#inside(one, two);
       if (inside === null || [...inside].some((word) => !sameEver(first, other, word))) {
@@ -176,6 +179,61 @@ class Comparison {
         more = true;
       }
     }
+  }
+
+  /**
+   * What instances of the file's templates find, which are made where each unit uses them: of all that only one of the two units declares, wherever it stands, functions that
+   * the types of arguments lead to, friends and specialisations.
+   */
+  #compareLate(first: Visit, other: Visit, templates: TemplateText): void {
+    const [a, b] = [unitOf(first), unitOf(other)];
+    if (a === b) return;
+    const sides = new Map<string, Sides>();
+    const add = (files: ReadonlyMap<string, number>, others: ReadonlyMap<string, number>, toFirst: boolean): void => {
+      for (const file of files.keys()) {
+        if (others.has(file) || file === this.source.realPath) continue;
+        const names = this.files.names(file);
+        const source = names === null ? null : this.files.source(file);
+        if (names === null || source === null) continue;
+        for (const decl of foundLateIn(source, names)) {
+          if (!isFoundBy(decl, templates)) continue;
+          let known = sides.get(decl.name);
+          if (known === undefined) sides.set(decl.name, known = { first: [], other: [] });
+          (toFirst ? known.first : known.other).push(decl);
+        }
+      }
+    };
+    add(a, b, true);
+    add(b, a, false);
+    for (const [name, both] of sides) {
+      if (this.#names.get(name)?.paths.has('*') === true) continue;
+      const one = both.first.filter((decl) => !this.#redeclares(decl, a, b));
+      const two = both.other.filter((decl) => !this.#redeclares(decl, a, b));
+      if (this.#areAlike(one, two, first, other, new Set([name]))) continue;
+      const known = this.#late.get(name);
+      const paths = known?.paths ?? new Set<string>();
+      // A call finds functions by the types of its arguments; a specialised template is another one for whoever names it.
+      for (const { function: isFunction, path } of [...one, ...two]) if (!isFunction) paths.add(path);
+      if (known === undefined) this.#late.set(name, { text: `${this.#told(name, one[0], first, two[0], other)}: a template finds it there too`, paths });
+    }
+  }
+
+  /** Declarations of two units read alike, and so does all of theirs that they name. */
+  #areAlike(one: readonly DeclaredName[], two: readonly DeclaredName[], first: Visit, other: Visit, seen: Set<string>): boolean {
+    if (one.length === 0 && two.length === 0) return true;
+    const inside = this.#inside(one, two);
+    if (inside === null) return false;
+    const [a, b] = [unitOf(first), unitOf(other)];
+    const only = (files: ReadonlyMap<string, number>, others: ReadonlyMap<string, number>, name: string): DeclaredName[] => [...files.keys()].flatMap((file) => {
+      const names = others.has(file) ? null : this.files.names(file);
+      return names === null ? [] : declaredIn(file, names).filter((decl) => decl.name === name);
+    });
+    for (const word of inside) {
+      if (seen.has(word)) continue;
+      seen.add(word);
+      if (!sameEver(first, other, word) || !this.#areAlike(only(a, b, word), only(b, a, word), first, other, seen)) return false;
+    }
+    return true;
   }
 
   /** Words of declarations that read alike on both sides; null if they do not. */
@@ -232,10 +290,9 @@ class Comparison {
   }
 
   /** A declaration of what this file, or one that both visits see, declares itself: it adds nothing. */
-  #redeclares(decl: DeclaredName, first: Visit, other: Visit): boolean {
+  #redeclares(decl: DeclaredName, first: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
     if (!decl.repeats && decl.function) return false;
-    const limits = [seenBy(first), seenBy(other)] as const;
-    const there = [this.source.realPath, ...[...limits[0].keys()].filter((file) => file !== decl.file && limits[0].get(file) === Infinity && limits[1].get(file) === Infinity)];
+    const there = [this.source.realPath, ...[...first.keys()].filter((file) => file !== decl.file && first.get(file) === Infinity && other.get(file) === Infinity)];
     return there.some((file) => {
       const names = this.files.names(file);
       return names !== null && declaredIn(file, names).some((known) => known.name === decl.name && known.path === decl.path && known.function === decl.function && (!decl.function || known.signature === decl.signature));
@@ -308,6 +365,25 @@ function seenBy(visit: Visit): ReadonlyMap<string, number> {
 
 const limits = new WeakMap<Visit, ReadonlyMap<string, number>>();
 
+/** All files of the visit's unit, to their ends. */
+function unitOf({ closed }: Visit): ReadonlyMap<string, number> {
+  let made = whole.get(closed);
+  if (made === undefined) whole.set(closed, made = new Map(closed.map((file) => [file, Infinity])));
+  return made;
+}
+
+const whole = new WeakMap<readonly string[], ReadonlyMap<string, number>>();
+
+/** Does a template's text hold what leads to the declaration? */
+function isFoundBy({ name, path, byArguments }: DeclaredName, { called, names, operators }: TemplateText): boolean {
+  if (name.startsWith('operator')) return operators.has(name.slice('operator'.length));
+  return byArguments ? called.has(name) : (path === '*' || path === '.') && names.has(name);
+}
+
+function asDoubts(found: ReadonlyMap<string, { readonly text: string; readonly paths: Set<string> }>): ReadonlyMap<string, NameDoubt> {
+  return new Map([...found].map(([name, { text, paths }]): [string, NameDoubt] => [name, { name, sort: 'declaration', text, paths }]));
+}
+
 function usingsOf(names: FileNames): readonly { readonly path: string; readonly brings: string; readonly at: number }[] {
   return [...names.spaces].flatMap(([path, space]) => space.usings.map((brings, i) => ({ path, brings, at: space.usingAt(i) })));
 }
@@ -318,7 +394,7 @@ function told(definition: MacroDefinition | null | undefined): string {
   return body === '' ? 'defined as nothing' : `\`${body.length <= 40 ? body : `${body.slice(0, 39)}…`}\``;
 }
 
-function place({ root, line }: Visit): string {
-  return line === 0 ? `${root.path} itself` : `${root.path}:${line}`;
+function place({ root, line, command }: Visit): string {
+  return `${root.path}${line === 0 ? ' itself' : `:${line}`}${command === 0 ? '' : `, by another compile command,`}`;
 }
 

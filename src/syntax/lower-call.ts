@@ -86,7 +86,7 @@ function callFound(
     if (type !== null) return construct(ctx, node, type, list);
     const args = lowerArguments(ctx, list);
     const associated = byArguments(ctx.unit.lookup, args, name);
-    if (associated.hidden) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+    if (associated.hidden || (!qualified && ctx.unit.doubts?.isCalledOtherwise(name, args) === true)) return unknownCall(ctx, node, name, calleeNode, args, explicit);
     const decls = associated.decls.filter((one) => mayFit(one, args));
     return decls.length === 0 ? builtinOrUnknown(ctx, node, name, calleeNode, args, explicit) : callOneOf(ctx, node, name, decls, args, list, explicit, calleeNode, null);
   }
@@ -100,7 +100,7 @@ function callFound(
   }
   const args = lowerArguments(ctx, list);
   const associated = qualified || found.member !== null ? null : byArguments(ctx.unit.lookup, args, name);
-  if (associated?.hidden === true) return unknownCall(ctx, node, name, calleeNode, args, explicit);
+  if (associated?.hidden === true || (associated !== null && ctx.unit.doubts?.isCalledOtherwise(name, args) === true)) return unknownCall(ctx, node, name, calleeNode, args, explicit);
   const decls = associated === null || associated.decls.length === 0 ? found.decls : [...new Set([...found.decls, ...associated.decls])];
   return callOneOf(ctx, node, name, decls, args, list, explicit, calleeNode, found.member);
 }

@@ -3,9 +3,10 @@ import { expandText } from '../source/expand.js';
 import { roleOf, type MacroRole } from '../source/macro-roles.js';
 import type { MacroDefinition, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
-import type { Lowering } from './context.js';
+import type { Lowering, UnitState } from './context.js';
 import type { FileDoubts, MacroDoubt } from './doubts.js';
 import type { FunctionNode } from './function-node.js';
+import { touchesTemplate } from './template-text.js';
 import type { MacroExpr, Type, VariableDecl } from './tree.js';
 import { INT, UNKNOWN } from './types.js';
 
@@ -92,6 +93,11 @@ export function doubtBody(ctx: Lowering, node: Cst, decl: FunctionNode): boolean
   decl.problems.push({ line: source.line(found.at), message: `not the same for all who include it: ${found.doubt.text}` });
   decl.body = { kind: 'compound', span: ctx.span(node), body: [ctx.opaqueStmt(node, found.doubt.text)] };
   return true;
+}
+
+/** Lowers a part of a file; what stands in templates is looked up where they are instantiated, too. */
+export function duringDoubts<T>({ doubts, source }: UnitState, span: Span, lower: () => T): T {
+  return doubts === null || doubts.file.late.size === 0 ? lower() : doubts.during(touchesTemplate(source, span), lower);
 }
 
 /** Says what of a function that was lowered differs between the units. */

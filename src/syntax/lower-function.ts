@@ -11,7 +11,7 @@ import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { includeIn, unreadBody } from './lower-include.js';
-import { doubtBody, tellDoubts } from './lower-doubt.js';
+import { doubtBody, duringDoubts, tellDoubts } from './lower-doubt.js';
 import { lowerCompound } from './lower-statement.js';
 import { keepScope } from './look-up.js';
 import { Scope, memberScope } from './scope.js';
@@ -125,7 +125,7 @@ export function declareFunction(
   keepScope(decl, ctx.unit.lookup, scope);
   const later = ctx.later();
   later.scope = scope;
-  ctx.unit.bodies.push({ decl, body, lower: () => lowerBodyOf(later, node, body, decl) });
+  ctx.unit.bodies.push({ decl, body, lower: () => duringDoubts(ctx.unit, decl.span, () => lowerBodyOf(later, node, body, decl)) });
   return decl;
 }
 

@@ -173,8 +173,13 @@ function mayBeOverloaded(type: Type): boolean {
  * tells it from `++x`: an argument without text, `hidden`.
  */
 export function operatorCall(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[], hidden: Expr | null = null): CallExpr | null {
+  if (ctx.unit.doubts !== null && ctx.unit.doubts.isCalledOtherwise(`operator${op}`, written)) return unknownOperator(ctx, node, operator, op, written);
   for (const arg of written) if (mayBeOverloaded(arg.type)) return overloadedCall(ctx, node, operator, op, written, hidden);
   return null;
+}
+
+function unknownOperator(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[]): CallExpr {
+  return { kind: 'call', span: ctx.span(node), calleeSpan: ctx.span(operator), callee: { kind: 'unknown', name: `operator${op}` }, arguments: written, templateArguments: null, type: UNKNOWN };
 }
 
 function overloadedCall(ctx: Lowering, node: Cst, operator: Cst, op: string, written: readonly Expr[], hidden: Expr | null): CallExpr | null {
@@ -186,7 +191,7 @@ function overloadedCall(ctx: Lowering, node: Cst, operator: Cst, op: string, wri
   const owner = classes[0] ?? null;
   const span = ctx.span(node);
   const calleeSpan = ctx.span(operator);
-  const unknown = (): CallExpr => ({ kind: 'call', span, calleeSpan, callee: { kind: 'unknown', name }, arguments: written, templateArguments: null, type: UNKNOWN });
+  const unknown = (): CallExpr => unknownOperator(ctx, node, operator, op, written);
   const called = op === '()' || op === '[]' || op === '->' || op === '=' ? NOT_FOUND : operatorsOutside(ctx, name, args);
   if (owner !== null) {
     const member = ctx.unit.lookup.memberOf(owner, name);

@@ -6,6 +6,7 @@ import type { Lowering } from './context.js';
 import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-declaration.js';
 import { lowerFunction } from './lower-function.js';
 import { lowerTemplateParameters, templateScope } from './lower-parameters.js';
+import { duringDoubts } from './lower-doubt.js';
 import { preprocessorArms } from './lower-preprocessor.js';
 import { lowerEnum } from './lower-enum.js';
 import { lowerRecord } from './lower-record.js';
@@ -139,7 +140,7 @@ function lowerItem(ctx: Lowering, node: Cst, before: number): void {
   switch (node.type) {
     case 'function_definition': lowerFunction(ctx, node, { before, template: null }); return;
     case 'declaration': declareVariables(ctx, node, before, 'namespace'); return;
-    case 'template_declaration': lowerTemplate(ctx, node, before); return;
+    case 'template_declaration': duringDoubts(ctx.unit, ctx.span(node), () => lowerTemplate(ctx, node, before)); return;
     case 'namespace_definition': lowerNamespace(ctx, node); return;
     case 'linkage_specification': {
       const body = fieldChild(node, 'body');

@@ -136,7 +136,7 @@ class Loader {
         }
         return known;
       },
-      defines: (source) => this.#defines(source),
+      commandsOf: (source) => this.#commandsOf(source),
       source: (realPath) => this.#works.get(realPath)?.source ?? null,
       names: (realPath) => this.#works.get(realPath)?.names ?? null,
     });
@@ -196,11 +196,16 @@ class Loader {
   #includesOf(source: SourceFile): ReturnType<typeof resolveIncludes> {
     const known = this.#resolved.get(source.realPath);
     if (known !== undefined) return known;
-    const command = this.#command(source);
-    const found = resolveIncludes(source, { directories: [...(this.options.includeDirs ?? []), ...(command?.includeDirectories ?? [])], reader: this.#reader });
+    const folders = this.#command(source)?.includeDirectories ?? this.#folders.get(source.realPath) ?? [];
+    const found = resolveIncludes(source, { directories: [...(this.options.includeDirs ?? []), ...folders], reader: this.#reader });
     this.#resolved.set(source.realPath, found);
+    // A header is compiled by the command of the file that includes it.
+    if (folders.length > 0) for (const { realPath } of found.found) if (!this.#folders.has(realPath)) this.#folders.set(realPath, folders);
     return found;
   }
+
+  /** Folders of `-I` for headers that have no command of their own. */
+  readonly #folders = new Map<string, readonly string[]>();
 
   #command(source: SourceFile): CompileCommand | null {
     const { compileCommands } = this.options;
@@ -210,6 +215,20 @@ class Loader {
 
   #defines(source: SourceFile): Readonly<Record<string, string>> {
     return { ...this.#command(source)?.defines, ...this.options.defines };
+  }
+
+  /** Macros of the command line, once for each compile command of the file that defines others. */
+  #commandsOf(source: SourceFile): readonly Readonly<Record<string, string>>[] {
+    const { compileCommands, defines } = this.options;
+    const first = this.#command(source);
+    if (compileCommands === undefined || first === null) return [this.#defines(source)];
+    const all: Readonly<Record<string, string>>[] = [];
+    for (const command of compileCommands) {
+      if (command.file !== first.file) continue;
+      const made = { ...command.defines, ...defines };
+      if (!all.some((known) => isDeepStrictEqual(known, made))) all.push(made);
+    }
+    return all;
   }
 
   /** The macros that a file and its includes define, whoever includes it. */

@@ -251,17 +251,25 @@ export class Names {
   /** The name is another one for other includers of the file: it is not found here, nor further out. */
   private inDoubt(level: Scope, name: string): boolean {
     if (level.kind === 'namespace') return this.doubted(level.path, name, 0);
+    if (level.kind === 'record' && level.record !== null && [level.record, ...baseRecords(level.record)].some((record) => this.isSpecialisedMember(record, name))) return true;
     return level.usings.some((used) => this.doubted(used, name, 1));
+  }
+
+  /** A member of a template that some units specialise by itself: `template <> void S<int>::f() { … }`. */
+  private isSpecialisedMember({ template }: RecordDecl, name: string): boolean {
+    if (template === null || this.doubts?.named(name)?.paths.has('.') !== true) return false;
+    this.doubts.meet(name);
+    return true;
   }
 
   /** A name in doubt that is not found is none of the language's or of CUDA's either. */
   mayBeOther(name: string): boolean {
-    return this.doubting && (this.doubts?.file.names.has(name) === true || this.visible.some((file) => file.doubts?.has(name) === true));
+    return this.doubting && (this.doubts?.named(name) !== undefined || this.visible.some((file) => file.doubts?.has(name) === true));
   }
 
   private doubted(path: string, name: string, depth: number): boolean {
     if (!this.doubting) return false;
-    const own = this.doubts?.file.names.get(name);
+    const own = this.doubts?.named(name);
     let found = own !== undefined && (own.paths.has(path) || own.paths.has('*'));
     let any = own !== undefined;
     for (const file of this.visible) {
@@ -285,6 +293,7 @@ export class Names {
 
   /** A member of a record or of its bases. */
   member(record: RecordDecl, name: string, depth = 0): Found | null {
+    if (this.doubting && this.isSpecialisedMember(record, name)) return null;
     const scope = memberScopes.get(record);
     if (scope !== undefined) {
       const own = local(scope, name);

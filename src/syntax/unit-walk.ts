@@ -14,8 +14,8 @@ import { placeOf, type IncludePlace } from './include-place.js';
 export interface UnitFiles {
   /** The files that the `#include` lines of a file name, by the index of the directive; those that are not loaded left out. */
   includesOf(source: SourceFile): ReadonlyMap<number, SourceFile>;
-  /** Macros of the command line with which a file is compiled. */
-  defines(source: SourceFile): Readonly<Record<string, string>>;
+  /** Macros of the command lines with which a file is compiled: of each command that differs in them. */
+  commandsOf(source: SourceFile): readonly Readonly<Record<string, string>>[];
 }
 
 /** A macro in front of a file and behind it; null where it is not defined. */
@@ -26,6 +26,8 @@ export interface Visit {
   readonly root: SourceFile;
   /** Line of the root's own include that leads there; 0 for the root itself. */
   readonly line: number;
+  /** Which of the root's compile commands; 0 for the first or the only one. */
+  readonly command: number;
   /** Files that are being read, from the root on, each with the offset of the include that is followed. */
   readonly open: readonly { readonly file: string; readonly offset: number }[];
   /** Braces around the includes that lead there. */
@@ -49,7 +51,7 @@ interface Frame { readonly changed: Map<string, MacroDefinition | null> }
 
 /** Walks the unit of `root`; `wanted` are the files whose visits are noted, by real path. `visits` receives them. */
 export function walkUnit(root: SourceFile, files: UnitFiles, wanted: ReadonlySet<string>, visits: Map<string, Visit[]>): void {
-  new UnitWalk(root, files, wanted, visits).run();
+  for (const [command, defines] of files.commandsOf(root).entries()) new UnitWalk(root, command, files, wanted, visits).run(defines);
 }
 
 class UnitWalk {
@@ -63,12 +65,12 @@ class UnitWalk {
   #budget = MOST_VISITS;
 
   constructor(
-    private readonly root: SourceFile, private readonly files: UnitFiles, private readonly wanted: ReadonlySet<string>,
+    private readonly root: SourceFile, private readonly command: number, private readonly files: UnitFiles, private readonly wanted: ReadonlySet<string>,
     private readonly visits: Map<string, Visit[]>,
   ) {}
 
-  run(): void {
-    for (const macro of commandLineMacros(this.files.defines(this.root))) this.#set(macro.name, macro);
+  run(defines: Readonly<Record<string, string>>): void {
+    for (const macro of commandLineMacros(defines)) this.#set(macro.name, macro);
     this.#file(this.root);
   }
 
@@ -135,7 +137,7 @@ class UnitWalk {
     const list = this.visits.get(source.realPath);
     const first = this.#open[0];
     const visit: Visit = {
-      root: this.root, line: first === undefined ? 0 : this.root.line(first.offset),
+      root: this.root, line: first === undefined ? 0 : this.root.line(first.offset), command: this.command,
       open: this.#open.map(({ source: { realPath: file }, offset }) => ({ file, offset })), places: this.#open.map((one) => placeOf(one.source, one.offset)), closed: this.#closed, done: this.#closed.length, macros, behind, ever: this.#ever,
     };
     if (list === undefined) this.visits.set(source.realPath, [visit]);

@@ -2,8 +2,8 @@
 import { unknown } from './obligation.js';
 import type { Change, Obligation, TransformContext } from './types.js';
 import type { UnitDoubts } from '../../src/syntax/doubts.js';
-import type { Program, Unit } from '../../src/syntax/tree.js';
-import type { Span } from '../../src/source/types.js';
+import type { FunctionDecl, Program, Unit } from '../../src/syntax/tree.js';
+import type { Edit, Span } from '../../src/source/types.js';
 
 export const SAME_FOR_INCLUDERS = 'same-for-includers';
 
@@ -13,16 +13,34 @@ export function sameForIncluders({ facts: { function: fn }, unit }: TransformCon
 }
 
 /** As `sameForIncluders`, for all that a change edits; `doubts` gives those of a unit. */
-export function sameWhereEdited(change: Change, program: Program, doubts: (unit: Unit) => UnitDoubts | null): Obligation | null {
+export function sameWhereEdited(change: Pick<Change, 'edits'>, program: Program, doubts: (unit: Unit) => UnitDoubts | null): Obligation | null {
   for (const edit of change.edits) {
     const unit = program.units.get(edit.file);
     const found = unit === undefined ? null : doubts(unit);
     if (unit === undefined || found === null) continue;
-    const fn = unit.functions.find((one) => one.span.start <= edit.span.start && edit.span.end <= one.span.end) ?? null;
-    const obligation = differs(found, unit, fn?.span ?? edit.span);
+    const obligation = differs(found, unit, functionAround(unit, edit)?.span ?? edit.span);
     if (obligation !== null) return obligation;
   }
   return null;
+}
+
+/** As `sameWhereEdited`, for what the edited function calls, directly or through others: the doubts are of units as somebody else sees them, who did not judge the calls. */
+export function sameWhereCalled(edit: Edit, program: Program, calleesOf: (fn: FunctionDecl) => Iterable<FunctionDecl>, doubts: (unit: Unit) => UnitDoubts | null): Obligation | null {
+  const home = program.units.get(edit.file);
+  const around = home === undefined ? null : functionAround(home, edit);
+  const reached = new Set<FunctionDecl>(around === null ? [] : [around]);
+  for (const fn of reached) {
+    const unit = program.units.get(fn.file);
+    const found = unit === undefined ? null : doubts(unit);
+    const obligation = unit === undefined || found === null ? null : differs(found, unit, fn.span);
+    if (obligation !== null) return obligation;
+    for (const callee of calleesOf(fn)) reached.add(callee);
+  }
+  return null;
+}
+
+function functionAround(unit: Unit, edit: Edit): FunctionDecl | null {
+  return unit.functions.find((one) => one.span.start <= edit.span.start && edit.span.end <= one.span.end) ?? null;
 }
 
 function differs(doubts: UnitDoubts, unit: Unit, span: Span): Obligation | null {
