@@ -150,6 +150,7 @@ class ProgramAnalysis implements Analysis, Surroundings {
     let self = CONSTANT;
     let arrival = CONSTANT;
     let foreign = false;
+    let leaked = false;
     for (const site of callSitesBelow(kernel, this.program).get(fn) ?? []) {
       const caller = this.solve(scene, site.caller, this.joinedEntry(scene, kernel, site.caller, open), null);
       const entry = entryOf(fn, site.call, caller);
@@ -157,9 +158,10 @@ class ProgramAnalysis implements Analysis, Surroundings {
       self |= entry.self;
       arrival |= entry.arrival;
       foreign ||= entry.foreign;
+      leaked ||= entry.leaked;
     }
     open.delete(fn);
-    const joined: Entry = { parameters, self, arrival, foreign };
+    const joined: Entry = { parameters, self, arrival, foreign, leaked };
     scene.joined.set(fn, joined);
     return joined;
   }
@@ -186,9 +188,9 @@ function argumentOf(origin: Origin, parameter: ParameterDecl): Expr | null {
 
 /** By-value parameters of a kernel are one value in the grid. */
 function kernelEntry(kernel: FunctionDecl): Entry {
-  return { parameters: kernel.parameters.map(() => GRID), self: UNKNOWN, arrival: CONSTANT, foreign: false };
+  return { parameters: kernel.parameters.map(() => GRID), self: UNKNOWN, arrival: CONSTANT, foreign: false, leaked: false };
 }
 
 function unknownEntry(fn: FunctionDecl): Entry {
-  return { parameters: fn.parameters.map(() => UNKNOWN), self: UNKNOWN, arrival: UNKNOWN, foreign: false };
+  return { parameters: fn.parameters.map(() => UNKNOWN), self: UNKNOWN, arrival: UNKNOWN, foreign: false, leaked: false };
 }

@@ -181,7 +181,10 @@ class Builder extends DefUseExpressions {
     const since = this.jumps.length;
     const outside = this.control;
     if (node.kind === 'for') this.statement(node.init);
-    if (node.kind === 'range-for') this.expression(node.range);
+    if (node.kind === 'range-for') {
+      this.expression(node.range);
+      this.bound(node);
+    }
     const condition = node.kind === 'range-for' ? node.range : node.condition;
     const flow: LoopFlow = { loop: node, condition: endless(condition) ? null : condition, breaks: [], leaves: [] };
     this.loopFlows.set(node, flow);

@@ -9,7 +9,7 @@ import type { StoreSite } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, leadsOut, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
-import { assignsOwnObject, structureOf } from './structure.js';
+import { assignsOwnObject, leadsBehind, structureOf } from './structure.js';
 import { isDependent } from './template-types.js';
 import type { AssignExpr, CallExpr, Expr, RefExpr, Stmt, ThisExpr, UpdateExpr } from '../syntax/tree.js';
 
@@ -176,7 +176,8 @@ export abstract class DefUseExpressions extends DefUseTables {
     }
     // A reference that no object is known of may be bound to any whose address was handed out.
     // One that a parameter names is its caller's.
-    if (decl.type.kind === 'reference') this.stores.push({ node, target, control: this.control });
+    // So may what is spelled as a part of an object and lies behind a pointer in it.
+    if (decl.type.kind === 'reference' || leadsBehind(target)) this.stores.push({ node, target, control: this.control });
     const previous = whole && !reads ? -1 : this.current(decl);
     const value = this.add({ kind: 'assignment', decl, node, previous, whole, control: this.control });
     this.define(decl, value);

@@ -10,7 +10,7 @@
  */
 import type { Variable } from './facts.js';
 import { strip } from './children.js';
-import type { Decl, Expr, ParameterDecl, RefExpr, Type } from '../syntax/tree.js';
+import type { Decl, Expr, ParameterDecl, RecordDecl, RefExpr, Type } from '../syntax/tree.js';
 
 /** An automatic variable or a parameter; null for memory and for everything that holds no value. */
 export function variableOf(decl: Decl | null): Variable | null {
@@ -50,6 +50,32 @@ export function mayHoldAddress(type: Type): boolean {
     case 'array': return mayHoldAddress(type.of);
     default: return false;
   }
+}
+
+/** Is the value of an expression an address, or something with one inside? An array stands for its own. */
+export function carriesAddress(type: Type): boolean {
+  return type.kind === 'array' || keepsAddresses(type);
+}
+
+/** May an object of the type hold an address? The same as above, closer: an array of numbers and a class of numbers hold none. */
+export function keepsAddresses(type: Type): boolean {
+  switch (type.kind) {
+    case 'pointer': case 'reference': case 'unknown': case 'dependent': return true;
+    case 'array': return keepsAddresses(type.of);
+    case 'record': return type.decl.vector === null && recordKeeps(type.decl);
+    default: return false;
+  }
+}
+
+const carrying = new WeakMap<RecordDecl, boolean>();
+
+function recordKeeps(record: RecordDecl): boolean {
+  const known = carrying.get(record);
+  if (known !== undefined) return known;
+  carrying.set(record, false); // a record is no part of itself
+  const made = !record.complete || record.bases.some(keepsAddresses) || record.fields.some(({ storage, type }) => storage === 'member' && keepsAddresses(type));
+  carrying.set(record, made);
+  return made;
 }
 
 export interface Root {
@@ -200,7 +226,8 @@ function elementBase(base: Expr): Expr | null {
   if (e.kind === 'cast' && (e.type.kind === 'pointer' || e.type.kind === 'array')) {
     e = stripCasts(e);
     if (e.kind === 'unary' && e.op === '&') return e.operand;
-    return elementBase(e);
+    // An address that was kept as a number, or as something that is not known, leads elsewhere.
+    return isNumberOrUnseen(e.type) ? null : elementBase(e);
   }
   if (e.kind === 'ref') {
     const decl = variableOf(e.decl);
@@ -212,6 +239,10 @@ function elementBase(base: Expr): Expr | null {
     return type === 'pointer' ? null : e;
   }
   return null;
+}
+
+function isNumberOrUnseen({ kind }: Type): boolean {
+  return kind === 'int' || kind === 'float' || kind === 'bool' || kind === 'enum' || kind === 'unknown' || kind === 'dependent';
 }
 
 function stripCasts(expr: Expr): Expr {

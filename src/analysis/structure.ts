@@ -9,6 +9,7 @@
  * Not handled: a visible callee that keeps the address it is given. Inactive arms of `#if` are not part of the function: a verdict
  * belongs to the chosen configuration.
  */
+import { builtin } from '../cuda/builtins.js';
 import { isNamedIn } from './binding.js';
 import { boundBy, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
 import { forEachChild, strip, walk, type Node } from './children.js';
@@ -47,6 +48,8 @@ export interface Structure {
   readonly bound: ReadonlyMap<Node, readonly Root[]>;
   readonly gotos: readonly GotoStmt[];
   readonly labels: readonly LabelStmt[];
+  /** Inline assembler: what it is given it may keep, and it may write wherever it was given the way to. */
+  readonly assembler: readonly AsmStmt[];
   /** Does the function (a method) assign fields of its own object? */
   readonly assignsThis: boolean;
   readonly opaque: boolean;
@@ -100,6 +103,7 @@ class Walk {
   private readonly dependent = new Map<string, Type>();
   private readonly given = new Set<Variable>();
   private readonly instances: RecordType[] = [];
+  private readonly assembler: AsmStmt[] = [];
   private readonly loopStack: Loop[] = [];
   private assignsThis = false;
   private opaque = false;
@@ -123,7 +127,7 @@ class Walk {
     return {
       function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
-      gotos: this.index.gotos, labels: this.index.labels, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
+      gotos: this.index.gotos, labels: this.index.labels, assembler: this.assembler, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
       undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], given: this.given, instances: this.instances,
     };
   }
@@ -132,12 +136,10 @@ class Walk {
     const up = this.stack[this.stack.length - 1];
     if (up !== undefined) this.parents.set(node, up);
     this.along?.enter(node, this.stack);
-    this.enter(node);
     const loop = node.kind === 'for' || node.kind === 'while' || node.kind === 'do' || node.kind === 'range-for' ? node : null;
-    if (loop !== null) {
-      this.loopStack.push(loop);
-      this.assignedIn.set(loop, new Set());
-    }
+    if (loop !== null) this.assignedIn.set(loop, new Set());
+    this.enter(node);
+    if (loop !== null) this.loopStack.push(loop);
     this.stack.push(node);
     forEachChild(node, this.descend);
     this.stack.pop();
@@ -179,9 +181,16 @@ class Walk {
         return;
       case 'range-for':
         this.declare(node.variable, node.range);
-        if (callsIterators(node)) this.changes(node.range, node);
+        if (callsIterators(node)) {
+          // Where it begins and ends is asked once, before the loop; in each round the iterator is moved and read.
+          this.loopStack.push(node);
+          this.changes(node.range, node);
+          this.loopStack.pop();
+        }
         return;
       case 'asm':
+        this.assembler.push(node);
+        this.indirect.push(node);
         for (const output of node.outputs) this.asmOutput(output, node);
         return;
       case 'opaque':
@@ -285,6 +294,8 @@ class Walk {
         case 'call': {
           this.addressed.add(decl);
           const callee = up.callee;
+          // A value that is stored or exchanged, and the address that `memcpy` gives back.
+          if (callee.kind === 'builtin' && keepsArgument(up, child, this.stack[depth - 1])) { this.escape(decl); return; }
           if (callee.kind === 'function' || callee.kind === 'builtin' || (callee.kind === 'method' && callee.candidates.length > 0)) return;
           this.escape(decl);
           return;
@@ -397,6 +408,14 @@ class Walk {
   }
 }
 
+/** Does a built-in store this argument, or give it back to somebody? Only what it reads or writes through an address is left alone. */
+function keepsArgument(call: CallExpr, argument: Node, parent: Node | undefined): boolean {
+  const entry = call.callee.kind === 'builtin' ? builtin(call.callee.name) : undefined;
+  if (entry === undefined) return true;
+  const position = call.arguments.findIndex((one) => one === argument);
+  return (entry.writes.length > 0 && !entry.writes.includes(position) && !entry.reads.includes(position)) || (call.type.kind === 'pointer' && parent?.kind !== 'expression');
+}
+
 function isLvalueOfVariable(init: Expr): boolean {
   const root = rootOf(init);
   return root !== null && valueType(root.decl.type).const !== true && strip(init).type.kind !== 'unknown';
@@ -420,7 +439,7 @@ export function assignsOwnObject(target: Expr): boolean {
 }
 
 /** A reference member, a member of a type that is not seen, a subscript of an object: what it denotes may lie outside. */
-function leadsBehind(target: Expr): boolean {
+export function leadsBehind(target: Expr): boolean {
   for (let e = strip(target); ;) {
     switch (e.kind) {
       case 'member':

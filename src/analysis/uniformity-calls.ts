@@ -17,7 +17,7 @@ import { strip } from './children.js';
 import { constantOf } from './constants.js';
 import { callHidesValue, isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
-import { addressedBy, byReference, rootOf, rootsOf } from './lvalues.js';
+import { addressedBy, byReference, carriesAddress, mayHoldAddress, rootOf, rootsOf, valueType } from './lvalues.js';
 import { lanesOfWarp } from './platform.js';
 import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
@@ -38,7 +38,10 @@ export function callTaint(call: CallExpr, state: Uniformity): number {
   switch (callee.kind) {
     case 'builtin': {
       const entry = builtin(callee.name);
-      return entry === undefined ? UNKNOWN : builtinTaint(entry, call, state);
+      if (entry === undefined) return UNKNOWN;
+      // `memcpy` gives back where it has written.
+      const taint = builtinTaint(entry, call, state);
+      return call.type.kind === 'pointer' ? taint | (joined(call.arguments, state) & LOCAL) : taint;
     }
     case 'function': case 'method': {
       const library = libraryTaint(call, state);
@@ -140,7 +143,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (shared) parameters.fill(UNKNOWN);
-  return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program) };
+  return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program), leaked: state.leaked };
 }
 
 /** May a pointer lead to the variable while the call runs: one that was handed out before, or one that this call gets too? */
@@ -192,7 +195,7 @@ function pointedObject(pointer: Expr, state: Uniformity): number {
   if (e.kind === 'this') return state.selfTaint();
   const taint = taintOf(pointer, state);
   if ((taint & LOCAL) !== 0) return taint | state.localStore;
-  return isLane(taint) ? DATA | taint : UNKNOWN;
+  return (isLane(taint) ? DATA | taint : UNKNOWN) | (state.leaked ? UNKNOWN | LOCAL : CONSTANT);
 }
 
 function callsOperator(call: CallExpr): boolean {
@@ -209,6 +212,12 @@ export function isForeignCall(call: CallExpr, state: Uniformity): boolean {
 
 /** Element of what a call leaves in a variable of the caller; `previous` is what it held. */
 export function outputTaint(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
+  const left = leftBehind(call, output, previous, state);
+  if (state.mayBeLed(valueType(output.root.decl.type))) return left | UNKNOWN | LOCAL;
+  return mayHoldAddress(valueType(output.root.decl.type)) ? left : left & ~LOCAL;
+}
+
+function leftBehind(call: CallExpr, output: CallOutput, previous: number, state: Uniformity): number {
   if (callHidesValue(call) || isForeignCall(call, state)) return UNKNOWN;
   if (output.how === 'unknown') {
     const library = libraryCall(call);
@@ -231,7 +240,46 @@ export function outputTaint(call: CallExpr, output: CallOutput, previous: number
     if (parameter === undefined || (output.argument >= 0 && !byReference(parameter))) taint |= previous;
     else taint |= solved.finalTaint(parameter) | (output.root.whole ? CONSTANT : previous);
   }
-  return taint & ~LOCAL;
+  return taint;
+}
+
+/** Does a call store through pointers that it is not given, where the address of an own object may lie anywhere? */
+export function storesUnasked(call: CallExpr, state: Uniformity): boolean {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'builtin': return builtin(callee.name) === undefined;
+    case 'function': case 'method':
+      return callee.candidates.length === 0 || callHidesValue(call) || isForeignCall(call, state) || solvedCallees(callee.candidates, call, state).some((solved) => solved === null || solved.storesThere);
+    case 'value': case 'unknown': return libraryCall(call)?.writesArguments !== false;
+  }
+}
+
+/** Does a call put the address of an own object, which it is given, where it is not followed? One that is not seen may store through it at once (`storesOfCall`). */
+export function leaksByCall(call: CallExpr, state: Uniformity): boolean {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'builtin': {
+      const entry = builtin(callee.name);
+      if (entry === undefined) return true;
+      if (entry.writes.length === 0) return false;
+      return call.arguments.some((argument, i) => !entry.writes.includes(i) && carriesAddress(entry.reads.includes(i) ? copiedType(argument) : argument.type) && (taintOf(argument, state) & LOCAL) !== 0);
+    }
+    case 'function': case 'method':
+      return solvedCallees(callee.candidates, call, state).some((solved) => solved !== null && (solved.leaked
+        || (callee.kind === 'method' && (callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object)).length === 0 && solved.keepsAddress(solved.defUse.self))
+        || solved.function.parameters.some((parameter, i) => {
+          const argument = call.arguments[i];
+          return byReference(parameter) && argument !== undefined && rootOf(argument) === null && solved.keepsAddress(parameter);
+        })));
+    case 'value': case 'unknown': return false;
+  }
+}
+
+/** What lies where a copy by bytes begins, whatever the address was cast to. */
+function copiedType(pointer: Expr): Type {
+  let e = strip(pointer);
+  while (e.kind === 'cast') e = strip(e.operand);
+  return e.type.kind === 'pointer' ? e.type.to : e.type;
 }
 
 /** What a call may store through pointers to the caller's own objects. */

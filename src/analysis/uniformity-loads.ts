@@ -83,8 +83,10 @@ export function loaded(load: Expr, address: number, state: Uniformity): number {
   if ((address & LOCAL) !== 0) {
     // The thread's own object: its contents came with the pointer. A pointer found there may lead anywhere, to another of its objects too.
     const contents = (address & ~LOCAL) | state.localStore;
+    if (state.mayBeLed(load.type)) return contents | UNKNOWN | LOCAL;
     return load.type.kind === 'pointer' ? contents | UNKNOWN | LOCAL : mayHoldAddress(load.type) ? contents | LOCAL : contents;
   }
+  if (state.mayBeLed(load.type)) return address | UNKNOWN | LOCAL;
   // What varies with the address is data, whatever the address came from.
   if (isLane(address)) return (address & ~GEOMETRY_BIT) | DATA;
   const scope = stableScope(load, scopeOf(address), state.env);
@@ -142,6 +144,7 @@ export function memoryReferenceTaint(init: Expr, state: Uniformity): number {
 export function boundTaint(lvalue: Expr, state: Uniformity): number {
   const address = placeTaint(lvalue, state);
   if ((address & LOCAL) !== 0 || isLane(address)) return loaded(lvalue, address, state);
+  if (state.mayBeLed(lvalue.type)) return address | UNKNOWN | LOCAL;
   const lasting = stability(strip(lvalue), 'grid', state.env);
   return (lasting.taint & SCOPE_BITS) === GRID || state.env.options.trustSharedLoads === true ? address | lasting.taint : address | DATA;
 }

@@ -75,7 +75,7 @@ export function conversionTaint(expr: Expr, contents: number, state: Uniformity)
     const bodies = bodiesOf(conversion, state.env.program);
     if (bodies.length === 0) return UNKNOWN;
     for (const body of bodies) {
-      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: state.isForeignInstance(type) });
+      const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: state.isForeignInstance(type), leaked: state.leaked });
       taint |= solved === null ? UNKNOWN : solved.returned();
     }
   }
@@ -120,7 +120,7 @@ function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number
       const value = fn.parameters[i]?.default ?? parameter.default;
       return value !== null ? defaultTaint(value) : parameter.pack ? given : UNKNOWN;
     });
-    const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT, foreign });
+    const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT, foreign, leaked: state.leaked });
     taint |= solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
   }
   return taint;

@@ -18,7 +18,7 @@ import type { Uniformity } from './uniformity.js';
 import { CONSTANT, isGeometry, isLane, LOCAL, UNKNOWN } from './taint.js';
 import { judge } from './template-types.js';
 import { warpRule } from './warp-rules.js';
-import type { Expr, RefExpr, VariableDecl } from '../syntax/tree.js';
+import type { CastExpr, Expr, RefExpr, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 
 export function taintOf(expr: Expr, state: Uniformity): number {
@@ -81,12 +81,27 @@ function contentsOf(expr: Expr, state: Uniformity): number {
     case 'conditional': return operandTaint(expr.condition, state) | operandTaint(expr.then, state) | operandTaint(expr.else, state);
     case 'call': return callTaint(expr, state);
     case 'index': case 'member': return lvalueTaint(expr, state);
-    case 'cast': return operandTaint(expr.operand, state);
+    case 'cast': return castTaint(expr, state);
     case 'construct': return constructedTaint(expr.type, expr.arguments, state);
     case 'init-list': return listTaint(expr, state);
     case 'lambda': case 'opaque': return UNKNOWN | LOCAL;
     default: return unreachable(expr);
   }
+}
+
+/** An address that becomes a number is not followed further; where that has happened, a number that becomes an address may be it. */
+function castTaint(expr: CastExpr, state: Uniformity): number {
+  const taint = operandTaint(expr.operand, state);
+  const to = expr.type.kind;
+  if (to !== 'pointer' && to !== 'int') return taint;
+  const from = strip(expr.operand);
+  if (to === 'pointer') return state.leaked && isNumber(from.type) && from.kind !== 'literal' ? taint | UNKNOWN | LOCAL : taint;
+  if ((taint & LOCAL) !== 0 && (from.type.kind === 'pointer' || from.type.kind === 'array' || from.type.kind === 'dependent')) state.leak();
+  return taint;
+}
+
+function isNumber({ kind }: Type): boolean {
+  return kind === 'int' || kind === 'float' || kind === 'enum' || kind === 'unknown' || kind === 'dependent';
 }
 
 export function joined(exprs: readonly Expr[], state: Uniformity): number {
@@ -124,7 +139,9 @@ function referredTaint(decl: Variable, contents: number, state: Uniformity): num
 /** `&lvalue`: the address of a thread's own object carries its contents. */
 function addressTaint(lvalue: Expr, state: Uniformity): number {
   const root = rootOf(lvalue);
-  if (root !== null && !state.defUse.memoryReferences.has(root.decl)) {
+  const behind = root === null ? null : state.memoryBehind(root.decl);
+  if (behind !== null) return placeTaint(lvalue, state) | placeTaint(behind, state);
+  if (root !== null) {
     return state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) | placeTaint(lvalue, state) | LOCAL;
   }
   const e = strip(lvalue);

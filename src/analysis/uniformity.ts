@@ -14,8 +14,9 @@
  * A callee is solved once for each combination of its arguments' elements in a kernel. Not handled: recursion (unknown), values
  * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
  */
-import { rootOf, valueType } from './lvalues.js';
-import { structureOf, type Structure } from './structure.js';
+import { asmMeaning } from './asm-text.js';
+import { carriesAddress, keepsAddresses, rootOf, valueType } from './lvalues.js';
+import { leadsBehind, structureOf, type Structure } from './structure.js';
 import { defUseOf } from './def-use-builder.js';
 import type { DefUse, Step, Value } from './def-use.js';
 import type { Control, LoopFlow } from './control-flow.js';
@@ -24,7 +25,7 @@ import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { callHidesValue, isImplicit, recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
-import { callTaint, isForeignCall, outputTaint } from './uniformity-calls.js';
+import { callTaint, isForeignCall, leaksByCall, outputTaint, storesUnasked } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
@@ -44,13 +45,15 @@ export interface Entry {
   readonly arrival: number;
   /** The parameters of its template may stand for classes that do more than compute, or for what is volatile (template-types.ts). */
   readonly foreign: boolean;
+  /** The address of an object of a caller's lies where nobody follows it: whatever is found in memory may lead there. */
+  readonly leaked: boolean;
 }
 
-export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT, foreign: false };
+export const NO_ENTRY: Entry = { parameters: [], self: CONSTANT, arrival: CONSTANT, foreign: false, leaked: false };
 
 /** Is what a callee sees of two calls the same? Of the arrival only the scope matters to its solution. */
 export function sameEntry(a: Entry, b: Entry): boolean {
-  if (a.self !== b.self || a.foreign !== b.foreign || (a.arrival & SCOPE_BITS) !== (b.arrival & SCOPE_BITS) || a.parameters.length !== b.parameters.length) return false;
+  if (a.self !== b.self || a.foreign !== b.foreign || a.leaked !== b.leaked || (a.arrival & SCOPE_BITS) !== (b.arrival & SCOPE_BITS) || a.parameters.length !== b.parameters.length) return false;
   for (let i = 0; i < a.parameters.length; i++) if (a.parameters[i] !== b.parameters[i]) return false;
   return true;
 }
@@ -66,6 +69,13 @@ export class Uniformity {
   private readonly exits = new Map<LoopFlow, number>();
   /** Join of everything stored through pointers that may lead to the thread's own objects. */
   localStore = CONSTANT;
+  /** Is anything stored so? */
+  storesThere = false;
+  /**
+   * May the address of one of the thread's own objects lie where values are not followed: in memory, in a number, in a register of inline assembler? Pointers that
+   * come from there may lead to any of them.
+   */
+  leaked: boolean;
   private foreignCode: boolean | null = null;
   private foreignTypes: boolean | null = null;
   /** Join of all conditions; only kept for functions with `goto`. */
@@ -87,6 +97,7 @@ export class Uniformity {
     this.defUse = defUseOf(env.function);
     this.taints = new Int32Array(this.defUse.values.length);
     this.own = new Int32Array(this.defUse.controls.length);
+    this.leaked = entry.leaked;
   }
 
   solve(): this {
@@ -96,6 +107,7 @@ export class Uniformity {
     const forward = !this.defUse.cellular && this.defUse.unstructuredFrom === null && this.function.owner === null;
     for (;;) {
       const before = this.localStore;
+      const kept = !this.leaked;
       let changed = this.sweep();
       this.collectStores();
       if (this.defUse.unstructuredFrom !== null) {
@@ -103,7 +115,7 @@ export class Uniformity {
         for (const taint of this.own) all |= taint;
         if (all !== this.everything) { this.everything = all; this.revision++; changed = true; }
       }
-      if (this.localStore !== before) changed = true;
+      if (this.localStore !== before || (kept && this.leaked)) changed = true;
       else if (!this.defUse.cyclic || forward) break;
       if (!changed) break;
     }
@@ -221,11 +233,13 @@ export class Uniformity {
       // A reference to a number is no address; one to a pointer, or to what may hold one, carries it.
       case 'alias': return isNumber(value.decl) ? this.joinValues(value.inputs) & ~LOCAL : this.joinValues(value.inputs);
       case 'output': return outputTaint(value.call, value.output, value.previous < 0 ? CONSTANT : this.valueTaint(value.previous), this);
-      case 'unknown': return UNKNOWN;
+      // What assembler makes of an address is one.
+      case 'unknown': return value.decl.type.kind === 'pointer' || this.mayBeLed(value.decl.type) ? UNKNOWN | LOCAL : UNKNOWN;
       case 'cell': {
         let taint = this.joinValues(value.inputs) | this.everything;
         for (const control of value.controls) taint |= this.chain(control);
-        return value.addressed ? taint | this.localStore | this.foreignWrites() : taint;
+        if (!value.addressed) return taint;
+        return taint | this.localStore | this.foreignWrites() | (this.mayBeLed(value.decl.type) ? UNKNOWN | LOCAL : CONSTANT);
       }
     }
   }
@@ -261,12 +275,15 @@ export class Uniformity {
     return this.structure.opaque || this.structure.hiddenCalls.length > 0 ? UNKNOWN : CONSTANT;
   }
 
-  /** Stores through pointers that may lead to the thread's own objects, here and in callees. */
+  /** Stores through pointers that may lead to the thread's own objects, here and in callees; and whether an address goes to where it is not followed. */
   private collectStores(): void {
-    if (!this.handsOutAddresses()) return;
+    if (!this.leaked && !this.handsOutAddresses()) return;
     if (this.runsForeign) this.stored(UNKNOWN);
+    for (const { inputs } of this.structure.assembler) if (inputs.some((input) => (taintOf(input, this) & LOCAL) !== 0)) this.leak();
+    if (this.leaked && this.structure.assembler.some(({ text }) => !asmMeaning(text).pure)) this.stored(UNKNOWN);
     for (const store of this.defUse.stores) {
-      const address = this.isUnfollowed(store.target) ? UNKNOWN | LOCAL : placeTaint(store.target, this);
+      const address = this.isUnfollowed(store.target) || this.leadsBehindOwn(store.target) ? UNKNOWN | LOCAL : placeTaint(store.target, this);
+      if (!this.leaked && store.node.kind === 'assign') this.keptInMemory(store.node.value);
       if ((address & LOCAL) === 0) continue;
       const value = store.node.kind === 'assign' ? taintOf(store.node.value, this) : CONSTANT;
       this.stored((address | value | this.chain(store.control)) & ~LOCAL);
@@ -283,11 +300,44 @@ export class Uniformity {
         // One of several own objects by reference: the callee's parameter is it, whichever it is.
         if (call.callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0) this.stored(UNKNOWN);
       }
-      if (local !== 0) this.stored(callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL));
+      if (local !== 0) {
+        this.stored(callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL));
+        if (!this.leaked && leaksByCall(call, this)) this.leak();
+      } else if (this.leaked && storesUnasked(call, this)) this.stored(callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL));
     }
   }
 
+  /** A value goes to memory. An address that it is made a number of is told by the cast (uniformity-values.ts). */
+  private keptInMemory(value: Expr): void {
+    const { type } = value;
+    if (type.kind === 'float' || type.kind === 'bool') return;
+    if ((taintOf(value, this) & LOCAL) !== 0 && carriesAddress(type)) this.leak();
+  }
+
+  /** Addresses of own objects are no longer followed from here on. */
+  leak(): void {
+    if (this.leaked) return;
+    this.leaked = true;
+    this.revision++;
+  }
+
+  /** May what lies in memory, as a value of this type, lead to one of the thread's own objects? */
+  mayBeLed(type: Type): boolean {
+    return this.leaked && keepsAddresses(type);
+  }
+
+  /** Is an address assigned to what this reference, or the method's own object, stands for? */
+  keepsAddress(decl: Variable): boolean {
+    return this.defUse.values.some((value) => {
+      if (value.decl !== decl) return false;
+      if (value.kind === 'unknown') return true;
+      if (value.kind === 'assignment') return value.node.kind === 'assign' && carriesAddress(value.node.value.type) && (taintOf(value.node.value, this) & LOCAL) !== 0;
+      return value.kind === 'output' && leaksByCall(value.call, this);
+    });
+  }
+
   private stored(taint: number): void {
+    this.storesThere = true;
     const all = this.localStore | taint;
     if (all === this.localStore) return;
     this.localStore = all;
@@ -300,11 +350,27 @@ export class Uniformity {
     return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && decl.type.to.const !== true && !this.structure.aliases.has(decl) && !this.defUse.memoryReferences.has(decl);
   }
 
+  /** Does the lvalue lie behind a pointer or reference in a variable that may hold the address of one of the thread's own objects? */
+  private leadsBehindOwn(lvalue: Expr): boolean {
+    const root = rootOf(lvalue);
+    if (root === null || !leadsBehind(lvalue)) return false;
+    return (taintOf(root.ref, this) & LOCAL) !== 0 || this.mayBeLed(valueType(root.decl.type));
+  }
+
+  /** What a local reference to memory was bound to, through references to it; null for whatever else. */
+  memoryBehind(decl: Variable): Expr | null {
+    for (let at: Variable | undefined = decl; at !== undefined; at = this.structure.aliases.get(at)?.decl) {
+      if (at.kind === 'variable' && this.defUse.memoryReferences.has(at)) return at.init;
+    }
+    return null;
+  }
+
   /** Element of the address that a reference to this argument would hold, if it lies in memory. */
   private boundTo(argument: Expr): number {
     if (this.isUnfollowed(argument)) return UNKNOWN | LOCAL;
-    let e = strip(argument);
-    if (e.kind === 'ref' && e.decl !== null && e.decl.kind === 'variable' && e.decl.init !== null && this.defUse.memoryReferences.has(e.decl)) e = strip(e.decl.init);
+    const root = rootOf(argument);
+    const behind = root === null ? null : this.memoryBehind(root.decl);
+    const e = strip(behind ?? argument);
     if (e.kind !== 'unary' && e.kind !== 'index' && e.kind !== 'member') return CONSTANT;
     return (e.kind === 'unary' && e.op !== '*') || rootOf(e) !== null ? CONSTANT : placeTaint(e, this);
   }
