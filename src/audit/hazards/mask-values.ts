@@ -10,6 +10,7 @@
 import { builtin } from '../../cuda/builtins.js';
 import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
 import { structureOf } from '../../analysis/structure.js';
+import type { SourceFile } from '../../source/types.js';
 import { tokenizeFragment } from '../../source/tokenizer.js';
 import { TokenKind } from '../../source/tokens.js';
 import type { BinaryExpr, Expr } from '../../syntax/tree.js';
@@ -136,19 +137,40 @@ function legacyMacros(scene: Scene, report: Report): void {
   if (used.size === 0 || isHip(scene.kernel)) return;
   for (const unit of scene.program.units.values()) {
     const { source } = unit;
-    const open: string[] = [];
-    for (const directive of source.directives) {
-      if (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef') open.push(directive.argument);
-      else if (directive.kind === 'endif') open.pop();
-      // Arms for AMD's platform, whichever arm it is: less is said, never more.
-      if (directive.kind !== 'define' || open.some(asksForHip)) continue;
-      const name = leadingName(directive.argument);
-      const use = used.get(name);
-      if (use === undefined || (unit !== use.spot.facts.unit && use.spot.facts.unit.macros.get(name)?.file !== source.realPath)) continue;
-      const intrinsic = legacyCall(directive.argument.slice(name.length));
-      if (intrinsic !== null) report.add(use.node, use.spot, legacyFinding(intrinsic, [reason(use.node, use.spot, `used here through \`${name}\``)]), { file: source.realPath, line: source.line(directive.start) });
+    const defined = definitionsIn(source);
+    for (const [name, use] of used) {
+      for (const definition of defined.get(name) ?? NONE) {
+        if (unit !== use.spot.facts.unit && use.spot.facts.unit.macros.get(name)?.file !== source.realPath) continue;
+        const intrinsic = legacyCall(definition.text);
+        if (intrinsic !== null) report.add(use.node, use.spot, legacyFinding(intrinsic, [reason(use.node, use.spot, `used here through \`${name}\``)]), { file: source.realPath, line: source.line(definition.start) });
+      }
     }
   }
+}
+
+interface Definition { readonly start: number; /** Parameters and replacement. */ readonly text: string }
+
+const NONE: readonly Definition[] = [];
+const definitions = new WeakMap<SourceFile, ReadonlyMap<string, readonly Definition[]>>();
+
+/** Macros of a file by name, in every arm of `#if` but those for AMD's platform (whichever arm that is: less is said, never more); read once for all kernels. */
+function definitionsIn(source: SourceFile): ReadonlyMap<string, readonly Definition[]> {
+  const known = definitions.get(source);
+  if (known !== undefined) return known;
+  const found = new Map<string, Definition[]>();
+  const open: string[] = [];
+  for (const directive of source.directives) {
+    if (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef') open.push(directive.argument);
+    else if (directive.kind === 'endif') open.pop();
+    if (directive.kind !== 'define' || open.some(asksForHip)) continue;
+    const name = leadingName(directive.argument);
+    const definition: Definition = { start: directive.start, text: directive.argument.slice(name.length) };
+    const list = found.get(name);
+    if (list === undefined) found.set(name, [definition]);
+    else list.push(definition);
+  }
+  definitions.set(source, found);
+  return found;
 }
 
 function leadingName(text: string): string {

@@ -320,17 +320,20 @@ function say(a: Access, b: Access, distance: bigint, report: Report): void {
 /** The last interval of a round and the first of the next: `s[t] = …; __syncthreads(); … s[k] …` with no barrier at the end. */
 function around(scene: Scene, report: Report): void {
   const { events } = scene;
+  const ends = endsOf(events);
+  const isBetween = (i: number): boolean => { const event = events[i]; return event !== undefined && separates(event); };
   for (let begin = 0; begin < events.length; begin++) {
     const mark = events[begin];
     if (mark === undefined || mark.kind !== 'loop-begin') continue;
-    const end = events.findIndex((event, i) => i > begin && event.kind === 'loop-end' && event.node === mark.node && event.spot === mark.spot);
-    if (end < 0) continue;
-    const inner = events.slice(begin + 1, end);
-    const first = inner.findIndex(separates);
-    const last = inner.findLastIndex(separates);
-    if (first < 0 || runsOnce(mark.node, mark.spot.facts)) continue;
-    const head = inner.slice(0, first).filter((event): event is Access => event.kind === 'access' && event.mode === 'write' && event.spot === mark.spot).flatMap(indexed);
-    const tail = inner.slice(last + 1).filter((event): event is Access => event.kind === 'access' && event.mode === 'read').flatMap(indexed);
+    const end = ends.get(begin);
+    if (end === undefined) continue;
+    let first = begin + 1;
+    while (first < end && !isBetween(first)) first++;
+    if (first === end || runsOnce(mark.node, mark.spot.facts)) continue;
+    let last = end - 1;
+    while (!isBetween(last)) last--;
+    const head = events.slice(begin + 1, first).filter((event): event is Access => event.kind === 'access' && event.mode === 'write' && event.spot === mark.spot).flatMap(indexed);
+    const tail = events.slice(last + 1, end).filter((event): event is Access => event.kind === 'access' && event.mode === 'read').flatMap(indexed);
     // Inner loops before the first barrier may run not at all, but the writes there would still race in the next round.
     for (const write of head) {
       const read = tail.find((one) => racesAround(write, one, mark.node) || meetsAround(write.access, one.access, mark));
@@ -343,6 +346,17 @@ function around(scene: Scene, report: Report): void {
       break;
     }
   }
+}
+
+/** Where the loops end, by where they begin. */
+function endsOf(events: readonly Event[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  events.forEach((event, i) => {
+    if (event.kind === 'loop-begin') open.push(i);
+    else if (event.kind === 'loop-end') { const begin = open.pop(); if (begin !== undefined) ends.set(begin, i); }
+  });
+  return ends;
 }
 
 function runsOnce(loop: Loop, facts: Access['spot']['facts']): boolean {
