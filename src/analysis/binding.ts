@@ -5,14 +5,15 @@
  *   Inc x = m;   Inc x[1] = {m};   Agg x{m};   const Inc &x = m;   (Inc)m   return m;   c ? Inc(1) : m   take(m)
  *
  * with `struct Inc { Inc(int &); }`, a class that has an `Inc` among its members, or one that is not seen. Numbers, pointers, CUDA's vectors and classes of
- * which no constructor takes anything but values and `const` references bind nothing. What is not known may bind. Source: ISO C++ 17, [dcl.init],
+ * which no constructor takes anything but values, and `const` references that it only reads, bind nothing. What is not known may bind. Source: ISO C++ 17, [dcl.init],
  * [over.match.copy]. Not handled: types that depend on the parameters of a template that is being looked at (template-types.ts judges their instances).
  */
 import { strip } from './children.js';
+import { mayChangeConst, mayUnconst } from './const-promise.js';
 import { mayBeClass } from './implicit-calls.js';
 import type { Variable } from './facts.js';
 import type { Node } from './parts.js';
-import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, TemplateArgument, TemplateParameterDecl, TextNames, Type } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Stmt, TemplateArgument, TemplateParameterDecl, TextNames, Type } from '../syntax/tree.js';
 
 const NOTHING: readonly Expr[] = [];
 
@@ -124,7 +125,7 @@ function parameterBinds(fn: FunctionDecl, position: number, made: RecordType, fr
     case 'unknown': return true;
     case 'reference': {
       const { to } = type;
-      if (to.const === true) return binds(type, from, seen);
+      if (to.const === true) return mayChangeConst(fn, position, null) || binds(type, from, seen);
       // `int &&` takes no lvalue of that type, and a copy of one of another; `T &&` takes either.
       if (type.rvalue === true) return to.kind === 'dependent' || to.kind === 'unknown';
       return from === null || !isNumber(to) || !isNumber(from) || (to.kind === from.kind && (to.kind !== 'int' || from.kind !== 'int' || (to.bits === from.bits && to.signed === from.signed)));
@@ -222,18 +223,21 @@ function names(type: Type, decl: TemplateParameterDecl): boolean {
   }
 }
 
-/** How a function takes an argument: as a value, as a reference that it may write through, or by a way that is not followed into it. */
-export function takes(fn: FunctionDecl, position: number, call: CallExpr): 'value' | 'reference' | 'unknown' {
+/**
+ * How a function takes an argument: as a value, as a reference that it may write through, or by a way that is not followed into it. A reference to `const` counts as a value where the
+ * function, or `around`, the code that calls it, does not get around the `const`.
+ */
+export function takes(fn: FunctionDecl, position: number, call: CallExpr, around: Stmt): 'value' | 'reference' | 'unknown' {
   const parameter = fn.parameters[position] ?? fn.parameters.at(-1);
   if (parameter === undefined) return 'unknown';
   const { type } = parameter;
-  if (parameter.pack) return type.kind === 'reference' && type.to.const === true ? 'value' : 'unknown';
+  if (parameter.pack) return type.kind === 'reference' && type.to.const === true && !mayUnconst(around) ? 'value' : 'unknown';
   const argument = call.arguments[position];
   switch (type.kind) {
     case 'unknown': return 'reference';
     case 'reference':
       if (argument !== undefined && mayConvert(type) && binds(type, strip(argument).type, null)) return 'unknown';
-      if (type.to.const === true) return 'value';
+      if (type.to.const === true) return mayChangeConst(fn, position, around) ? 'reference' : 'value';
       // A number that becomes a temporary object of another type.
       return type.rvalue === true && argument !== undefined && type.to.kind === 'record' && isNumber(strip(argument).type) ? 'value' : 'reference';
     case 'record': return argument !== undefined && isBound(type, argument) ? 'unknown' : 'value';

@@ -9,8 +9,9 @@
 import { builtin } from '../cuda/builtins.js';
 import { mayBindElement, takes } from './binding.js';
 import { strip } from './children.js';
-import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
-import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type } from '../syntax/tree.js';
+import { isFixed } from './const-promise.js';
+import { addressedBy, NO_ROOTS, rootsOf, type Root } from './lvalues.js';
+import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Stmt, Type } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
 export interface CallOutput {
@@ -24,10 +25,10 @@ export interface CallOutput {
 const NO_OUTPUTS: readonly CallOutput[] = [];
 
 /**
- * The variables a call may change. `const` references and by-value parameters of visible functions change nothing; a callee that is
- * not visible may take anything by reference.
+ * The variables a call may change. By-value parameters of visible functions change nothing, nor do `const` references unless the callee, or `around`, the code in which
+ * the call stands, gets around the `const` (const-promise.ts); a callee that is not visible may take anything by reference.
  */
-export function outputsOf(call: CallExpr): readonly CallOutput[] {
+export function outputsOf(call: CallExpr, around: Stmt): readonly CallOutput[] {
   const outputs: CallOutput[] = [];
   const callee = call.callee;
   const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
@@ -50,7 +51,7 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
     if (visible) {
       let bound = false;
       for (const fn of candidates) {
-        const how = takes(fn, i, call);
+        const how = takes(fn, i, call, around);
         bound ||= how !== 'value';
         followed &&= how !== 'unknown';
       }
@@ -60,7 +61,7 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
     const roots = rootsOf(argument);
     for (const root of roots) {
       // One of several objects: which one is decided elsewhere.
-      if (valueType(root.decl.type).const !== true) outputs.push({ root: { ...root, whole: false }, argument: i, how: followed && roots.length === 1 ? 'reference' : 'unknown' });
+      if (!isFixed(root.decl.type)) outputs.push({ root: { ...root, whole: false }, argument: i, how: followed && roots.length === 1 ? 'reference' : 'unknown' });
     }
   }
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
@@ -68,7 +69,7 @@ export function outputsOf(call: CallExpr): readonly CallOutput[] {
 
 /** Variables that a value which may be bound to a reference is (a part of). */
 export function rootsBoundTo(value: Expr): readonly Root[] {
-  return isLvalue(value) ? rootsOf(value).filter((root) => valueType(root.decl.type).const !== true) : NO_ROOTS;
+  return isLvalue(value) ? rootsOf(value).filter((root) => !isFixed(root.decl.type)) : NO_ROOTS;
 }
 
 /** Variables that a constructor, or a reference member of an aggregate, may be bound to. */

@@ -7,6 +7,7 @@ import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type, Variab
 import { unreachable } from '../syntax/tree.js';
 import { takes } from './binding.js';
 import { strip } from './children.js';
+import { isFixedObject } from './const-promise.js';
 import { EffectTables, type Mode } from './effects-tables.js';
 import { conversionCall } from './implicit-calls.js';
 import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf } from './implicit-code.js';
@@ -89,7 +90,7 @@ export abstract class CallEffects extends EffectTables {
       this.expression(argument, byReference && this.isLvalue(argument) ? 'address' : 'read');
       for (const body of bodies) {
         this.convertedTo(argument, body.parameters[position]?.type ?? null);
-        if (takes(body, position, node) === 'unknown') this.handedOver(argument);
+        if (takes(body, position, node, this.context.index.body) === 'unknown') this.handedOver(argument);
       }
     }
     for (const body of bodies) {
@@ -103,7 +104,7 @@ export abstract class CallEffects extends EffectTables {
     const inner = strip(value);
     if (inner.kind === 'conditional') { this.handedOver(inner.then); this.handedOver(inner.else); return; }
     // A name that nothing declares may be a constant, and is read as memory anyway.
-    if (this.isLvalue(inner) && inner.type.const !== true && !(inner.kind === 'ref' && inner.decl === null)) this.access(inner, 'both');
+    if (this.isLvalue(inner) && !isFixedObject(inner) && !(inner.kind === 'ref' && inner.decl === null)) this.access(inner, 'both');
   }
 
   /** An object that is used as a value of another type: its conversion functions run. */
@@ -177,7 +178,7 @@ export abstract class CallEffects extends EffectTables {
     this.expression(argument, 'read');
     if (!written) return;
     const inner = strip(argument);
-    if (this.isLvalue(inner) && inner.type.const !== true) this.access(inner, 'both');
+    if (this.isLvalue(inner) && !isFixedObject(inner)) this.access(inner, 'both');
     if (inner.type.kind === 'pointer' || inner.type.kind === 'array') {
       for (const place of targetsOf(inner, this.context)) if (place.base !== null) this.touch(place, 'both', inner, null, false);
     }

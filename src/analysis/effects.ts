@@ -240,7 +240,7 @@ class Collector extends CallEffects {
   }
 
   private castMode(node: CastExpr, mode: Mode): Mode {
-    return mode === 'read' || node.type.kind === 'reference' ? mode : node.style === 'reinterpret' || node.style === 'const' || node.style === 'static' ? mode : 'read';
+    return mode === 'read' || node.reference !== undefined ? mode : node.style === 'reinterpret' || node.style === 'const' || node.style === 'static' ? mode : 'read';
   }
 
   private reference(node: Expr & { readonly kind: 'ref' }, mode: Mode): void {

@@ -104,13 +104,13 @@ function takesValues(name: string): boolean {
 }
 
 /** May the callee write its argument at this position? Unknown callees may. */
-function mayWriteArgument(call: CallExpr, position: number): boolean {
+function mayWriteArgument(call: CallExpr, position: number, around: Stmt): boolean {
   const callee = call.callee;
   if (callee.kind === 'builtin') return false;
   if (callee.kind === 'unknown') return !takesValues(callee.name);
   if (callee.kind === 'value') return true;
   if (callee.candidates.length === 0) return true;
-  return callee.candidates.some((candidate) => takes(candidate, position, call) !== 'value');
+  return callee.candidates.some((candidate) => takes(candidate, position, call, around) !== 'value');
 }
 
 /** May the making of an object of this type bind what it is given to a reference? */
@@ -158,12 +158,16 @@ export class IndexBuilder {
   /** What text that is not understood names. */
   private readonly unread: (TextNames | null)[] = [];
 
+  /** References to `const`: what they stand for is handed out if they are. */
+  private readonly views: VariableDecl[] = [];
+
   constructor(private readonly body: Stmt, private readonly returns: Type | null) {}
 
   finish(): FunctionIndex {
     const { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor, unread } = this;
     // Text that is not understood may have kept the address of what it names.
     if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) this.expose(node); });
+    for (const view of this.views.reverse()) if (view.init !== null && (exposed.has(view) || (writes.get(view)?.length ?? 0) > 1)) this.expose(view.init);
     const made: FunctionIndex = { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor };
     indices.set(body, made);
     return made;
@@ -241,7 +245,9 @@ export class IndexBuilder {
     this.declared.add(variable);
     if (variable.opaqueInit) this.record(variable, { kind: 'escape', value: null, node: variable });
     else if (variable.init !== null) this.record(variable, { kind: 'init', value: variable.init, node: variable });
-    if (isReference(variable.type) && variable.init !== null && !(variable.type.kind === 'reference' && variable.type.to.const === true)) this.expose(variable.init);
+    if (variable.type.kind !== 'reference' || variable.init === null) return;
+    if (variable.type.to.const === true) this.views.push(variable);
+    else this.expose(variable.init);
   }
 
   private assign(target: Expr, write: VariableWrite): void {
@@ -260,7 +266,7 @@ export class IndexBuilder {
     const { callee } = call;
     for (const [position, argument] of call.arguments.entries()) {
       this.decays(argument);
-      if (mayWriteArgument(call, position)) this.expose(argument);
+      if (mayWriteArgument(call, position, this.body)) this.expose(argument);
       else if (callee.kind !== 'builtin') { const target = variableOf(argument); if (target !== null) this.lent.add(target.variable); }
     }
     if (callee.kind === 'method' && !callee.arrow) this.expose(callee.object);

@@ -10,6 +10,7 @@
  * pointers stored through a struct in memory are unknown.
  */
 import type { Decl, Expr, FunctionDecl, Space, Type, VariableDecl } from '../syntax/tree.js';
+import { isFixed } from './const-promise.js';
 import { strip } from './children.js';
 import type { Variable } from './facts.js';
 import { isAutomatic, type FunctionIndex } from './function-index.js';
@@ -63,7 +64,7 @@ export function spaceOf(decl: Variable): Space {
 
 function objectPlace(decl: Variable, context: PlaceContext): Place {
   const automatic = isAutomatic(decl);
-  return { base: decl, steps: '', space: spaceOf(decl), restrict: false, readOnly: decl.type.const === true, hidden: automatic && !context.index.exposed.has(decl) };
+  return { base: decl, steps: '', space: spaceOf(decl), restrict: false, readOnly: isFixed(decl.type), hidden: automatic && !context.index.exposed.has(decl) };
 }
 
 /** A pointer parameter of a kernel points to memory that the host can name. */
@@ -83,7 +84,7 @@ function follow(place: Place, pointer: Type, context: PlaceContext): Place {
     steps: `${place.steps}*`,
     space: pointeeSpace(place, context),
     restrict: pointer.kind === 'pointer' && pointer.restrict === true && !place.steps.includes('*'),
-    readOnly: to !== null && to.const === true,
+    readOnly: to !== null && isFixed(to),
     hidden: false,
   };
 }

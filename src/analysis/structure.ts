@@ -13,12 +13,13 @@ import { builtin } from '../cuda/builtins.js';
 import { isNamedIn } from './binding.js';
 import { boundBy, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
 import { forEachChild, strip, walk, type Node } from './children.js';
+import { isFixed } from './const-promise.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
 import { indexAlong, indexFunction, type FunctionIndex, type IndexBuilder } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
-import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
+import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
@@ -69,6 +70,8 @@ export interface Structure {
   /** Types of objects made here that may be, or have for bases, instances of class templates. */
   readonly instances: readonly RecordType[];
 }
+
+const EMPTY: Stmt = { kind: 'compound', span: { start: 0, end: 0 }, body: [] };
 
 const CACHE = new WeakMap<FunctionDecl, Structure>();
 
@@ -378,7 +381,7 @@ class Walk {
 
   private call(call: CallExpr): void {
     this.calls.push(call);
-    const outputs = outputsOf(call);
+    const outputs = outputsOf(call, codeOf(this.fn) ?? EMPTY);
     if (outputs.length > 0) this.outputs.set(call, outputs);
     for (const output of outputs) {
       this.record(output.root.decl, call, false);
@@ -418,7 +421,7 @@ function keepsArgument(call: CallExpr, argument: Node, parent: Node | undefined)
 
 function isLvalueOfVariable(init: Expr): boolean {
   const root = rootOf(init);
-  return root !== null && valueType(root.decl.type).const !== true && strip(init).type.kind !== 'unknown';
+  return root !== null && !isFixed(root.decl.type) && strip(init).type.kind !== 'unknown';
 }
 
 /** Is the lvalue a field of the method's own object, or the object? */

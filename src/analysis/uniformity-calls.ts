@@ -14,6 +14,7 @@
  */
 import { builtin, type Builtin } from '../cuda/builtins.js';
 import { strip } from './children.js';
+import { constUse } from './const-promise.js';
 import { constantOf } from './constants.js';
 import { callHidesValue, isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
@@ -109,7 +110,7 @@ export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExp
 }
 
 const NONE: readonly Uniformity[] = [];
-const NO_ROOTS: readonly Variable[] = [];
+const NO_ROOTS: readonly { readonly decl: Variable; readonly written: boolean }[] = [];
 
 /** Elements of the arguments of a call, as the callee's parameters get them. */
 export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): Entry {
@@ -131,8 +132,9 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
       const root = rootOf(argument);
       if (root !== null) {
         // Two references to one object: what is stored through one is read through the other.
-        if (roots.includes(root.decl) && parameter.type.kind === 'reference' && parameter.type.to.const !== true) shared = true;
-        roots = [...roots, root.decl];
+        const written = parameter.type.kind === 'reference' && (parameter.type.to.const !== true || constUse(fn, i) !== 'read');
+        shared ||= roots.some((other) => other.decl === root.decl && (written || other.written));
+        roots = [...roots, { decl: root.decl, written }];
       }
       parameters[i] = isMadeFor(argument, parameter.type) ? convertedTaint(argument, parameter.type, state) : referenceTaint(argument, state) | (root !== null && isLedTo(root.decl, call, state) ? LOCAL : CONSTANT);
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);

@@ -6,6 +6,7 @@
  * element of the object's contents (taint.ts, LOCAL), joined here with everything stored through such pointers.
  */
 import { strip } from './children.js';
+import { isFixed } from './const-promise.js';
 import { mayHoldAddress, variableOf } from './lvalues.js';
 import { stableLoad, type Stability } from './stability.js';
 import { BLOCK, CONSTANT, DATA, GEOMETRY_BIT, GRID, isLane, LANE, LOCAL, ON_MEMORY, scopeOf, SCOPE_BITS, UNKNOWN, WARP } from './taint.js';
@@ -23,7 +24,7 @@ export function objectTaint(decl: VariableDecl): number {
 
 /** A constant that needs no memory: `constexpr`, or `const` with a visible scalar initialiser. */
 export function isConstantObject(decl: VariableDecl): boolean {
-  return decl.constexpr || (decl.type.const === true && decl.space !== 'shared' && decl.init !== null && decl.type.kind !== 'pointer' && decl.type.kind !== 'reference');
+  return decl.constexpr || (isFixed(decl.type) && decl.space !== 'shared' && decl.init !== null && decl.type.kind !== 'pointer' && decl.type.kind !== 'reference');
 }
 
 /** What an lvalue in memory goes through: subscripts, pointers, objects. For an lvalue in a variable: its subscripts. */
