@@ -35,6 +35,17 @@ __device__ int bound(const S &s = S()) { return s.v; }
 template <class Q = S> __device__ int generic(Q q = {}) { return q.v; }`, [body]));
 
 export const OBJECTS: readonly Specimen[] = [
+  traps('two references to one object, one of them to const', `
+struct Live { mutable int v; };
+__device__ int later(int &a, const int &b) { a = threadIdx.x; return b; }
+__device__ int sooner(const int &b, int &a) { a = threadIdx.x; return b; }
+__device__ int cast(const int &a, const int &b) { const_cast<int &>(a) = threadIdx.x; return b; }
+__device__ int changed(const Live &a, const Live &b) { a.v = threadIdx.x; return b.v; }
+__device__ void set(const int &a) { (int &)a = threadIdx.x; }`, [
+    'int a@ = n; if (later(a@, a@) > 5) out[0] = 1;', 'int a@ = n; if (sooner(a@, a@) > 5) out[0] = 1;', 'int a@ = n; if (cast(a@, a@) > 5) out[0] = 1;',
+    'Live a@{n}; if (changed(a@, a@) > 5) out[0] = 1;', 'const Live a@{n}; if (changed(a@, a@) > 5) out[0] = 1;', 'const Live a@{n}; a@.v = threadIdx.x; if (a@.v > 5) out[0] = 1;',
+    'int a@ = n; set(a@); if (a@ > 5) out[0] = 1;', 'int a@ = n; const int &b@ = a@; set(b@); if (a@ > 5) out[0] = 1;', 'int a@ = n; const int &b@ = a@; set(b@); if (b@ > 5) out[0] = 1;',
+  ]),
   traps('constructors', `
 struct List { int a; __device__ List(int x) : a(x + threadIdx.x - x) {} };
 struct Body { int a; __device__ Body(int x) { a = threadIdx.x; } };

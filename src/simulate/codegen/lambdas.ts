@@ -53,7 +53,8 @@ export function inlineLambda(ctx: FunctionContext, slot: Extract<Slot, { kind: '
     } catch (error) {
       const written = parameter.type.kind === 'reference' ? parameter.type.to : parameter.type;
       if (!(error instanceof Unsupported) || written.kind !== 'unknown' || !written.text.includes('auto')) throw error;
-      type = staticType(ctx, given);
+      const deduced = staticType(ctx, given);
+      type = parameter.type.kind === 'reference' && deduced.k !== 'reference' ? { k: 'reference', to: deduced } : deduced;
     }
     const array = ctx.array(type);
     ctx.lane(`${array}[l]=${valueFor(ctx, given, type, parameter)};`);

@@ -1,6 +1,6 @@
 /** Questions about whole functions that must be answered before their code is generated. */
 import { builtin } from '../../cuda/builtins.js';
-import { strip, type Decl, type Expr, type FunctionDecl, type Stmt } from '../../syntax/tree.js';
+import { strip, type Decl, type Expr, type FunctionDecl, type Stmt, type Type } from '../../syntax/tree.js';
 import { isGroupFunction } from './groups.js';
 import { walkCode } from '../run-code.js';
 import { walkExpr, walkStmt, type Visitor } from '../walk.js';
@@ -97,9 +97,13 @@ export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
     for (const c of candidates) {
       for (const [i, p] of c.parameters.entries()) {
         const given = args[i];
-        if (given !== undefined && p.type.kind === 'reference' && p.type.to.const !== true) mark(given);
+        if (given !== undefined) bind(p.type, given);
       }
     }
+  };
+  /** A reference, to `const` too, is bound to the object itself, which may change while it lasts; so may a constructor be that makes an object of the value. */
+  const bind = (type: Type, given: Expr): void => {
+    if (type.kind === 'reference' || (type.kind === 'record' && type.decl.vector === null)) mark(given);
   };
   if (decl.body !== null) {
     walkFunction(decl, decl.body, {
@@ -107,24 +111,30 @@ export function addressedIn(decl: FunctionDecl): ReadonlySet<Decl> {
         if (e.kind === 'unary' && e.op === '&') mark(e.operand);
         if (e.kind === 'cast' && e.reference !== undefined) mark(e.operand);
         if (e.kind === 'assign' || e.kind === 'update') markTarget(e.target);
-        if (e.kind === 'construct' && e.type.kind === 'record') {
+        if (e.kind === 'assign') bind(e.target.type, e.value);
+        if (e.kind === 'cast') bind(e.type, e.operand);
+        if ((e.kind === 'construct' || e.kind === 'init-list') && e.type.kind === 'record' && e.type.decl.vector === null) {
           const record = e.type.decl;
-          markArguments(record.methods.filter((m) => m.name === record.name), e.arguments);
+          const constructors = record.methods.filter((m) => m.name === record.name);
+          const given = e.kind === 'construct' ? e.arguments : e.elements;
+          if (constructors.length > 0) markArguments(constructors, given);
+          else given.forEach(mark);
         }
         if (e.kind !== 'call') return;
         if (e.callee.kind === 'function' || e.callee.kind === 'method') markArguments(e.callee.candidates, e.arguments);
         else if (e.callee.kind === 'value') {
           const v = strip(e.callee.value);
-          if (v.kind === 'ref' && v.decl?.kind === 'variable' && v.decl.init !== null) {
-            const lambda = strip(v.decl.init);
-            if (lambda.kind === 'lambda') for (const [i, p] of lambda.parameters.entries()) { const given = e.arguments[i]; if (given !== undefined && p.type.kind === 'reference' && p.type.to.const !== true) mark(given); }
-          } else for (const a of e.arguments) mark(a);
+          const lambda = v.kind === 'ref' && v.decl?.kind === 'variable' && v.decl.init !== null ? strip(v.decl.init) : null;
+          if (lambda?.kind === 'lambda') for (const [i, p] of lambda.parameters.entries()) { const given = e.arguments[i]; if (given !== undefined) bind(p.type, given); }
+          else for (const a of e.arguments) mark(a);
         }
       },
       variable(v) {
-        if (v.type.kind === 'reference' && v.init !== null) mark(v.init);
+        if (v.init !== null) bind(v.type, v.init);
       },
+      stmt(s) { if (s.kind === 'return' && s.value !== null) bind(decl.returns, s.value); },
     });
+    for (const { arguments: given } of decl.initialisers ?? []) given.forEach(mark);
   }
   addressed.set(decl, result);
   return result;
