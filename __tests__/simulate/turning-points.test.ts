@@ -50,6 +50,39 @@ describe('one scalar', () => {
   });
 });
 
+describe('through objects that are made of parameters', () => {
+  const head = `
+struct In { int v; int w = 3; }; struct M { int u; In in; int q[3]; }; struct D : In { int d; }; struct Def { int a; int b = a * 2; };
+struct C { int v; int w; __device__ C(int x) : v(x), w(x * 2) {} }; struct B { int v; In in; __device__ B(int x) { v = x; this->in.w = 5; } }; struct E : C { int e; __device__ E(int x) : C(x + 1), e(x) {} };
+struct G { int v; __device__ int get() const { return v * 2; } __device__ bool big() const { if (v > 40) return true; return false; } }; struct R { const int &r; }; struct L { int v; __device__ L(int x) : L(x, 1) {} __device__ L(int x, int) : v(x) {} };
+template <class T> struct T1 { T v; T w; }; union U { int i; float f; };
+__device__ In made(int x) { return In{x, 1}; } __device__ In made2(int x) { In r; r.v = x + 1; r.w = 2; return r; } __device__ C made3(int x) { return C(x); } __device__ M nested(int x) { M r = {1, made(x), {x, 2, 3}}; return r; }
+__device__ int sum(In i) { return i.v + i.w; } __device__ int byRef(const In &i) { return i.v; } __device__ int byPtr(const In *p) { return p->v; } __device__ bool deep(M x) { if (x.in.v > 40) return true; return false; }
+`;
+  const through = (before: string, condition: string, parameters = 'int m'): number[] => values(pointsOf(`${head}__global__ void k(int *o, ${parameters}) { ${before} if (${condition}) o[0] = 1; }`));
+  test.each<[string, string, number[]]>([
+    ['In f{m, 1};', 'f.v > 40', [39, 40, 41]], ['In f = {m};', 'f.v > 40', [39, 40, 41]], ['In f{1, m};', 'f.w > 40', [39, 40, 41]], ['In f{m}; In g = f;', 'g.v > 40', [39, 40, 41]], ['In f{m}; const In &g = f;', 'g.v > 40', [39, 40, 41]],
+    ['In f{m}; In *g = &f;', 'g->v > 40', [39, 40, 41]], ['In f{m}; auto g = In(f);', 'g.v > 40', [39, 40, 41]], ['In f; f.v = m;', 'f.v > 40', [39, 40, 41]], ['In f{m}; In g; g = f;', 'g.v > 40', [39, 40, 41]], ['int v; v = m;', 'v > 40', [39, 40, 41]],
+    ['M f{1, {m, 2}, {}};', 'f.in.v > 40', [39, 40, 41]], ['M f{1, {}, {1, m}};', 'f.q[1] > 40', [39, 40, 41]], ['M f; f.in.v = m;', 'f.in.v > 40', [39, 40, 41]], ['M f; f.q[2] = m;', 'f.q[2] > 40', [39, 40, 41]], ['In i{m}; M f{1, i};', 'f.in.v > 40', [39, 40, 41]], ['M f = nested(m);', 'f.in.v + f.q[0] > 80', [40, 41]],
+    ['D f{{m}, 1};', 'f.v > 40', [39, 40, 41]], ['Def f{m};', 'f.b > 80', [40, 41]], ['C f(m);', 'f.v > 40', [39, 40, 41]], ['C f{m};', 'f.w > 80', [40, 41]], ['C f = m;', 'f.v > 40', [39, 40, 41]], ['B f(m);', 'f.v > 40', [39, 40, 41]], ['E f(m);', 'f.v > 41', [40, 41]], ['E f(m);', 'f.e > 40', [39, 40, 41]], ['L f(m);', 'f.v > 40', [39, 40, 41]],
+    ['G f{m};', 'f.get() > 80', [40, 41]], ['G f{m};', 'f.big()', [40, 41]], ['R f{m};', 'f.r > 40', [39, 40, 41]], ['T1<int> f{m, 1};', 'f.v > 40', [39, 40, 41]], ['U f{m};', 'f.i > 40', [39, 40, 41]],
+    ['int2 f = make_int2(1, m);', 'f.y > 40', [39, 40, 41]], ['int a[3] = {1, m, 2};', 'a[1] > 40', [39, 40, 41]], ['int a[2]; a[1] = m;', 'a[1] > 40', [39, 40, 41]], ['In a[2] = {{1}, {m}};', 'a[1].v > 40', [39, 40, 41]], ['int a[2] = {m, 1}; int *p = a;', '*p > 40', [39, 40, 41]], ['int a[2] = {1, m}; int *p = &a[0];', 'p[1] > 40', [39, 40, 41]],
+    ['', 'made(m).v > 40', [39, 40, 41]], ['In f = made2(m);', 'f.v > 41', [40, 41]], ['auto f = made3(m);', 'f.w > 80', [40, 41]], ['In f{m};', 'sum(f) > 43', [40, 41]], ['In f{m};', 'byRef(f) > 40', [39, 40, 41]], ['In f{m};', 'byPtr(&f) > 40', [39, 40, 41]], ['M f{1, {m}, {}};', 'deep(f)', [40, 41]], ['', 'byRef({m, 1}) > 40', [39, 40, 41]],
+  ])('%s %s', (before, condition, expected) => { expect(through(before, condition)).toEqual(expect.arrayContaining(expected)); });
+  test('copies of a parameter that is an object, and tables that the index chooses from', () => {
+    expect(values(pointsOf(`${head}__global__ void k(int *o, M p) { M f = p; In g = f.in; if (g.v > 55) *o = 1; }`), 'p.in.v')).toEqual([54, 55, 56]);
+    const table = through('const int t[4] = {3, 9, 70, 9};', 't[m & 3] == 70');
+    expect(table.some((m) => (m & 3) === 2)).toBe(true);
+    expect(table.some((m) => (m & 3) !== 2)).toBe(true);
+  });
+  test.each([['In f;', 'f.v > 40'], ['In f{(int)threadIdx.x};', 'f.v > 40'], ['int i = threadIdx.x; int a[2] = {m, 1};', 'a[i] > 40 && false']])('no input decides: %s %s', (before, condition) => { expect(through(before, condition).filter((m) => m > 38 && m < 42)).toEqual([]); });
+  test('objects that are made of themselves come to an end', () => {
+    expect(through('In f; f.v = f.v + 1; In *p = p;', 'f.v > 40 || p->v > 3')).toEqual([]);
+    const copies = Array.from({ length: 40 }, (_, i) => `In a${i + 1}{a${i}.v + a${i}.v, a${i}.w + a${i}.v};`).join(' ');
+    expect(through(`In a0{m, m}; ${copies}`, 'a40.v > 3').length).toBeLessThan(20);
+  });
+});
+
 describe('several inputs', () => {
   test('two scalars: each with ordinary values of the other', () => {
     const settings = of('n * m > 1000', 'int n, int m').flatMap((t) => t.settings);

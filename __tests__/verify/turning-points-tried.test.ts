@@ -34,6 +34,13 @@ describe('a second size', () => {
   });
 });
 
+test('a loop that counts in a member of an object, behind a test that one text makes once', () => {
+  const text = (loop: string): string => `struct Box { int v; int w; };\n__global__ void k(const float *a, float *o, int n, int m) { Box f{m, 1}; float s = 0; ${loop} o[threadIdx.x] = s; }`;
+  const inside = text('for (int i = 0; i < n; i++) { if (f.v > 3) s += a[i]; else s += a[i] * 3.f + 2.f; f.v++; }');
+  const outside = text('if (f.v > 3) { for (int i = 0; i < n; i++) { s += a[i]; f.v++; } } else { for (int i = 0; i < n; i++) { s += a[i] * 3.f + 2.f; f.v++; } }');
+  expect(verifyEquivalent(load(inside).program, load(outside).program, 'k', {}).status).toBe('different');
+});
+
 describe('elements', () => {
   test.each([['x[i] * 2.0f > 3.0f', 'x[i] * 2.0f >= 3.0f'], ['f[i] * 2 > 1000', 'f[i] * 2 >= 1000'], ['x[i] * x[i] > 25.0f', 'x[i] * x[i] >= 25.0f'], ['f[i] >> 16 == 3', 'f[i] >> 16 == 4'], ['f[i] - m == 700', 'f[i] - m == 701']])('%s', (first, second) => {
     expect(compare(first, second).status).toBe('different');

@@ -4,8 +4,11 @@
  * initialiser whatever is stored in it later, and what is not such a function (a thread's place, memory that the kernel writes, unknown calls) is no term.
  */
 import { strip, type Decl, type Expr, type FunctionDecl, type Type } from '../syntax/tree.js';
+import { isArithmetic } from '../syntax/types.js';
 import { evaluate, toScalar, type ConstantValue } from './constants.js';
+import { callScope, madeWith, type Made } from './made-with.js';
 import { resolve, type Env } from './resolve.js';
+import type { Scope } from './term-scope.js';
 import { Unsupported, type Scalar } from './types.js';
 
 /** An input that a term depends on: a scalar parameter or its member by name, a scalar in `__constant__` memory, or an element of what a pointer points to. */
@@ -26,36 +29,9 @@ export interface Term {
   value(moment: number): ConstantValue | null;
 }
 
-/** Names and what they stand for in one call of a function. */
-export interface Scope {
-  readonly kernel: FunctionDecl;
-  readonly env: Env;
-  /** Variables that the code stores in. */
-  readonly stored: ReadonlySet<Decl>;
-  readonly bound: ReadonlyMap<Decl, { readonly expr: Expr; readonly scope: Scope }>;
-  readonly atoms: Map<string, Atom>;
-  readonly known: Map<Decl, Term | null>;
-  readonly depth: number;
-}
-
 const MOST_DEPTH = 12;
 const MOST_KEY = 400;
 const NONE: ReadonlySet<Atom> = new Set();
-
-export function kernelScope(kernel: FunctionDecl, env: Env, stored: ReadonlySet<Decl>): Scope {
-  return { kernel, env, stored, bound: new Map(), atoms: new Map(), known: new Map(), depth: 0 };
-}
-
-/** What the parameters of a callee stand for; `env`: its template arguments. */
-export function calleeScope(callee: FunctionDecl, given: readonly Expr[], env: Env, scope: Scope): Scope {
-  const bound = new Map<Decl, { readonly expr: Expr; readonly scope: Scope }>();
-  for (const [i, p] of callee.parameters.entries()) {
-    const expr = given[i];
-    if (expr !== undefined) bound.set(p, { expr, scope });
-    else if (p.default !== null) bound.set(p, { expr: p.default, scope: { ...scope, env, bound: new Map(), known: new Map() } });
-  }
-  return { kernel: scope.kernel, env, stored: scope.stored, bound, atoms: scope.atoms, known: new Map(), depth: scope.depth + 1 };
-}
 
 export function termOf(expr: Expr, scope: Scope, depth = 0): Term | null {
   if (depth > 40) return null;
@@ -63,9 +39,9 @@ export function termOf(expr: Expr, scope: Scope, depth = 0): Term | null {
   switch (e.kind) {
     case 'literal': case 'sizeof': case 'coordinate': return constantTerm(evaluate(e, scope.env));
     case 'ref': return reference(e.decl, e, scope, depth);
-    case 'member': case 'index': return inputTerm(e, scope);
+    case 'member': case 'index': return inputTerm(e, scope) ?? partTerm(e, scope, depth);
     case 'unary':
-      if (e.op === '*') return inputTerm(e, scope);
+      if (e.op === '*') return inputTerm(e, scope) ?? partTerm(e, scope, depth);
       return e.op === '&' ? null : composed(e, `${e.op}`, [e.operand], scope, depth);
     case 'binary': return e.op === ',' ? null : composed(e, e.op, [e.left, e.right], scope, depth);
     case 'conditional': return composed(e, '?', [e.condition, e.then, e.else], scope, depth);
@@ -73,7 +49,7 @@ export function termOf(expr: Expr, scope: Scope, depth = 0): Term | null {
     case 'construct': return e.arguments.length === 1 ? composed(e, `(${scalarOf(e.type, scope.env) ?? '?'})`, e.arguments, scope, depth) : null;
     case 'call':
       if (e.callee.kind === 'builtin') return builtinTerm(e, e.callee.name, scope, depth);
-      if (e.callee.kind === 'function') return returned(e.callee.candidates, e.arguments, scope, depth);
+      if (e.callee.kind === 'function' || e.callee.kind === 'method') return returned(e, e.callee.candidates, scope, depth);
       return null;
     default: return null;
   }
@@ -145,18 +121,70 @@ function named(decl: Decl, e: Expr, scope: Scope, depth: number): Term | null {
   const bound = scope.bound.get(decl);
   if (bound !== undefined) return held(termOf(bound.expr, bound.scope, depth + 1), decl.type, scope);
   if (decl.kind === 'parameter') return inputTerm(e, scope);
+  if (decl.storage === 'member' && scope.self !== null) return partTerm(e, scope, depth);
   const constant = constantTerm(evaluate(e, scope.env));
   if (constant !== null) return constant;
   if (decl.init === null && isHostSet(decl, scope.stored)) return inputTerm(e, scope);
-  if (decl.init === null || decl.space === 'shared' || decl.storage === 'static') return null;
+  if (decl.space === 'shared' || decl.storage === 'static') return null;
+  if (decl.init === null) return partTerm(e, scope, depth);
   return held(termOf(decl.init, scope, depth + 1), decl.type, scope);
+}
+
+/** A member of an object or an element of an array, as what it is made with. */
+function partTerm(e: Expr, scope: Scope, depth: number): Term | null {
+  const known = scope.known.get(e);
+  if (known !== undefined) return known;
+  scope.known.set(e, null);
+  const made = scalarOf(e.type, scope.env) === null ? null : madeWith(e, [], scope, depth);
+  const term = made === null ? e.kind === 'index' ? tableTerm(e, scope, depth) : null : held(madeTerm(made, e, scope, depth), e.type, scope);
+  scope.known.set(e, term);
+  return term;
+}
+
+function madeTerm(made: Made, e: Expr, scope: Scope, depth: number): Term | null {
+  switch (made.kind) {
+    case 'zero': return constantTerm({ kind: 'integer', value: 0n, type: { bits: 32, signed: true } });
+    case 'made': return termOf(made.expr, made.scope, depth + 1);
+    case 'input': {
+      const root = made.path.length === 0 ? null : inputOf(made.expr, made.scope, 0);
+      if (root === null || made.path.some((step) => typeof step === 'number')) return null;
+      return inputOfType(root.of === 'parameter' ? { ...root, name: [root.name, ...made.path].join('.') } : { ...root, at: [root.at, ...made.path].join('.') }, e.type, scope);
+    }
+  }
+}
+
+/** Elements of a table that are looked through. */
+const MOST_ELEMENTS = 64;
+
+/** `T[m & 3]` of an array whose elements are known. */
+function tableTerm(e: Extract<Expr, { kind: 'index' }>, scope: Scope, depth: number): Term | null {
+  const at = termOf(e.index, scope, depth + 1);
+  if (at === null) return null;
+  const elements: Term[] = [];
+  for (let i = 0; i < MOST_ELEMENTS; i++) {
+    const index: Expr = { kind: 'literal', value: BigInt(i), span: e.index.span, type: { kind: 'int', bits: 32, signed: true } };
+    const made = madeWith({ ...e, index }, [], scope, depth + 1);
+    const term = made?.kind === 'made' ? held(termOf(made.expr, made.scope, depth + 1), e.type, scope) : null;
+    if (term === null) break;
+    elements.push(term);
+  }
+  const key = `[](${[at, ...elements].map((term) => term.key).join()})`;
+  if (elements.length === 0 || key.length > MOST_KEY) return null;
+  return {
+    key, atoms: new Set([at, ...elements].flatMap((term) => [...term.atoms])), constants: new Set([at, ...elements].flatMap((term) => [...term.constants])),
+    value: remembered((moment) => { const i = at.value(moment); return i === null ? null : elements[Number(i.value)]?.value(moment) ?? null; }),
+  };
 }
 
 /** A scalar parameter, a member of one, or an element of a buffer. */
 function inputTerm(e: Expr, scope: Scope): Term | null {
   const found = inputOf(e, scope, 0);
-  const s = scalarOf(e.type, scope.env);
-  if (found === null || s === null) return null;
+  return found === null ? null : inputOfType(found, e.type, scope);
+}
+
+function inputOfType(found: Input, type: Type, scope: Scope): Term | null {
+  const s = scalarOf(type, scope.env);
+  if (s === null) return null;
   const key = found.of === 'parameter' ? `@${found.name}@` : `@${found.name}@[${found.at}]`;
   let atom = scope.atoms.get(key);
   if (atom === undefined) scope.atoms.set(key, atom = { name: found.name, scalar: s, of: found.of, value: null });
@@ -174,11 +202,11 @@ function inputOf(expr: Expr, scope: Scope, depth: number): Input | null {
       const decl = e.decl;
       if (decl === null || (decl.kind !== 'parameter' && decl.kind !== 'variable')) return null;
       const bound = scope.bound.get(decl);
-      if (bound !== undefined) return inputOf(bound.expr, bound.scope, depth + 1);
+      if (bound !== undefined) return isConverted(decl.type, bound.expr) ? null : inputOf(bound.expr, bound.scope, depth + 1);
       if (decl.kind === 'parameter') return scope.kernel.parameters.includes(decl) ? { of: 'parameter', name: decl.name, at: '' } : null;
       // The host gives it a value, as it gives parameters theirs.
       if (isHostSet(decl, scope.stored)) return decl.init === null && (decl.type.kind === 'int' || decl.type.kind === 'float') ? { of: 'parameter', name: decl.name, at: '' } : null;
-      return decl.init === null || decl.space === 'shared' || decl.type.kind === 'array' ? null : inputOf(decl.init, scope, depth + 1);
+      return decl.init === null || decl.space === 'shared' || decl.type.kind === 'array' || isConverted(decl.type, decl.init) ? null : inputOf(decl.init, scope, depth + 1);
     }
     case 'member': {
       const object = inputOf(e.object, scope, depth + 1);
@@ -202,6 +230,11 @@ function inputOf(expr: Expr, scope: Scope, depth: number): Input | null {
     case 'cast': return e.type.kind === 'pointer' ? inputOf(e.operand, scope, depth + 1) : null;
     default: return null;
   }
+}
+
+/** An object that is made of a number. */
+function isConverted(type: Type, init: Expr): boolean {
+  return type.kind === 'record' && isArithmetic(strip(init).type);
 }
 
 function elementAt(base: Input | null, at: Expr): Input | null {
@@ -259,13 +292,13 @@ function builtinTerm(e: Extract<Expr, { kind: 'call' }>, name: string, scope: Sc
   };
 }
 
-/** A function that declares variables and returns one expression. */
-function returned(candidates: readonly FunctionDecl[], given: readonly Expr[], scope: Scope, depth: number): Term | null {
+/** A function that declares variables, stores in them and returns one expression. */
+function returned(e: Extract<Expr, { kind: 'call' }>, candidates: readonly FunctionDecl[], scope: Scope, depth: number): Term | null {
   const [callee, other] = candidates;
   if (callee === undefined || other !== undefined || callee.body === null || callee.template !== null || scope.depth > MOST_DEPTH) return null;
   const last = callee.body.body.at(-1);
-  if (last?.kind !== 'return' || last.value === null || !callee.body.body.slice(0, -1).every((s) => s.kind === 'declare')) return null;
-  const inner = calleeScope(callee, given, scope.env, scope);
+  if (last?.kind !== 'return' || last.value === null || !callee.body.body.slice(0, -1).every((s) => s.kind === 'declare' || s.kind === 'expression')) return null;
+  const inner = callScope(e, callee, scope);
   return held(termOf(last.value, inner, depth + 1), callee.returns, inner);
 }
 

@@ -6,7 +6,9 @@ import { strip, type Decl, type Expr, type FunctionDecl } from '../syntax/tree.j
 import { operate } from '../cuda/integers.js';
 import { integerTypeOf, toScalar, type ConstantValue } from './constants.js';
 import { bindTemplate, type Env } from './resolve.js';
-import { calleeScope, kernelScope, scalarOf, termOf, type Atom, type Scope, type Term } from './terms.js';
+import { callScope } from './made-with.js';
+import { kernelScope, type Scope } from './term-scope.js';
+import { scalarOf, termOf, type Atom, type Term } from './terms.js';
 import { isFloating, Unsupported, type Scalar } from './types.js';
 import { walkExpr, walkStmt } from './walk.js';
 
@@ -75,7 +77,7 @@ export function turningPoints(kernel: FunctionDecl, env: Env, stored: ReadonlySe
             if (e.callee.kind !== 'function' && e.callee.kind !== 'method') break;
             for (const callee of e.callee.candidates) {
               if (callee.body === null || scope.depth >= 8 || ++calls > MOST_CALLS) continue;
-              visit(callee, calleeScope(callee, e.arguments, instance(callee, e.templateArguments, scope.env), scope));
+              visit(callee, callScope(e, callee, scope, instance(callee, e.templateArguments, scope.env)));
             }
             break;
           }
