@@ -8,14 +8,23 @@ import { TokenKind } from './tokens.js';
 import { tokenizeFragment } from './tokenizer.js';
 import { KEYWORDS } from './words.js';
 
-/** The index to go on from, or 0 if the macro is left to the lowering. */
-export function macroRule(stream: Stream, patches: Patches, i: number, name: string): number {
+/** The index to go on from, or 0 if the macro is left to the lowering; `uses` takes the offsets of those. */
+export function macroRule(stream: Stream, patches: Patches, i: number, name: string, uses: number[]): number {
   const macro = stream.roles.has(name);
   if (!macro || !isDefinedAt(stream, macro, i)) return 0;
   const { tokens } = stream;
   const open = macro.parameters === null ? -1 : stream.next(i);
   const close = open > 0 && tokens.is(open, '(') ? stream.match(open) : -1;
   if (macro.parameters !== null && close < 0) return 0;
+  const next = invocationRule(stream, patches, i, macro, open, close);
+  if (next <= 0) uses.push(tokens.start(i));
+  return Math.abs(next);
+}
+
+/** The same for an invocation whose parentheses are the tokens `open` and `close`, -1 if it has none. Negative if the invocation stays in the text. */
+function invocationRule(stream: Stream, patches: Patches, i: number, macro: MacroDefinition, open: number, close: number): number {
+  const { tokens } = stream;
+  const { name } = macro;
   const last = close > 0 ? close : i;
   const argumentsSpan = close > 0 ? { start: tokens.end(open), end: tokens.start(close) } : null;
   const role = stream.roles.role(macro, () => argumentsSpan && splitArguments(stream.source.text.slice(argumentsSpan.start, argumentsSpan.end)));
@@ -62,7 +71,7 @@ export function macroRule(stream: Stream, patches: Patches, i: number, name: str
       if (role.ends === 'other') return 0;
       // Several statements behind an `if` or a loop: only the first belongs to it. As one call they would all.
       if (role.ends === 'statements' && !stream.endsStatement(stream.previous(i))) return 0;
-      return endStatement(stream, patches, i, last) ? i + 1 : 0;
+      return endStatement(stream, patches, i, last) ? -(i + 1) : 0;
   }
 }
 

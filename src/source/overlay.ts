@@ -31,8 +31,8 @@ export function makeOverlay(source: SourceFile, macros: ReadonlyMap<string, Macr
   const stream = new Stream(source, macros);
   const patches = new Patches(source.text);
   const gone = reduceGroups(stream, patches);
-  applyRules(stream, patches, gone, macros);
-  const overlay = patches.apply();
+  const macroUses = applyRules(stream, patches, gone, macros);
+  const overlay: Overlay = macroUses.length === 0 ? patches.apply() : { ...patches.apply(), macroUses };
   streams.set(overlay, stream);
   return overlay;
 }
@@ -48,13 +48,15 @@ export function blankInactiveArms(source: SourceFile, overlay: Overlay, range: S
   const gone = reduceGroupsIn(stream, patches, range);
   const inside = (span: Span): boolean => gone.some((arm) => span.start >= arm.start && span.end <= arm.end);
   for (const note of overlay.notes) if (!inside(note.span)) patches.note(note);
-  const reduced = patches.apply();
+  const uses = overlay.macroUses?.filter((at) => !gone.some((arm) => at >= arm.start && at < arm.end));
+  const reduced: Overlay = uses === undefined ? patches.apply() : { ...patches.apply(), macroUses: uses };
   streams.set(reduced, stream);
   return reduced;
 }
 
-function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], macros: ReadonlyMap<string, MacroDefinition>): void {
+function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], macros: ReadonlyMap<string, MacroDefinition>): readonly number[] {
   const { tokens } = stream;
+  const uses: number[] = [];
   const interesting = new InterestingNames(macros.keys());
   let directive = 0;
   let arm = 0;
@@ -78,8 +80,9 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
     } else if (kind === TokenKind.identifier) {
       const name = interesting.spelling(tokens, i);
       // A rule that handled more than one token says where to go on; 0 means that it did not apply.
-      if (name !== null) next = wordRule(stream, patches, i, name) || dispatchRule(stream, patches, i, name) || macroRule(stream, patches, i, name) || grammarRule(stream, patches, i, name) || i + 1;
+      if (name !== null) next = wordRule(stream, patches, i, name) || dispatchRule(stream, patches, i, name) || macroRule(stream, patches, i, name, uses) || grammarRule(stream, patches, i, name) || i + 1;
       else next = strangerRule(stream, patches, i) || (tokens.is(i + 1, '(') && dispatchRule(stream, patches, i, tokens.spelling(i))) || i + 1;
     }
   }
+  return uses;
 }

@@ -106,6 +106,8 @@ export interface Overlay {
   readonly text: string;
   /** Sorted by `span.start`. */
   readonly notes: readonly OverlayNote[];
+  /** Offsets of names of macros that the overlay left in the text, ascending: whoever reads the text by its spelling must look through them. */
+  readonly macroUses?: readonly number[];
 }
 
 /** A decoded source file. Immutable. */

@@ -5,6 +5,7 @@ import type { MacroDefinition, Overlay, OverlayNote, Problem, SourceFile, Span }
 import type { Cst } from './cst.js';
 import type { UnitDoubts } from './doubts.js';
 import type { FunctionNode } from './function-node.js';
+import type { MacroUses } from './macro-uses.js';
 import { Scope, type FileNames, type Names } from './scope.js';
 import { namesIn } from './text-names.js';
 import type { Decl, Expr, FunctionDecl, HiddenKernel, Launch, OpaqueExpr, OpaqueStmt, TextNames, Type, VariableDecl } from './tree.js';
@@ -25,6 +26,7 @@ export interface UnitState {
   readonly source: SourceFile;
   readonly overlay: Overlay;
   readonly macros: ReadonlyMap<string, MacroDefinition>;
+  readonly macroUses: MacroUses;
   readonly names: FileNames;
   /** What differs between the units that include the file; null if nothing does. */
   readonly doubts: UnitDoubts | null;

@@ -5,7 +5,7 @@
 import { BINDING, bindingOf, bindingOfOperator } from './binding.js';
 import type { Lowering } from './context.js';
 import type { Cst } from './cst.js';
-import type { BinaryOperator, Expr } from './tree.js';
+import type { BinaryOperator, Expr, MacroExpr } from './tree.js';
 
 /** Operators whose operands may be grouped either way. */
 const ASSOCIATIVE: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>(['+', '*', '&&', '||', '&', '|', '^', ',']);
@@ -33,6 +33,28 @@ function regroups(expanded: Expr, op: BinaryOperator): boolean {
   const integers = op === '&&' || op === '||' || op === ',' || expanded.type.kind === 'int' || expanded.type.kind === 'bool';
   for (let at: Expr = expanded; at.kind === 'binary' && bindingOfOperator(at.op) === bindingOfOperator(op); at = at.left) if (at.op !== op && !(op === '+' && at.op === '-')) return false;
   return integers;
+}
+
+/** An argument or an initialiser that is a macro for several of them, `g(PAIR)` with `#define PAIR a, b`: nothing that one expression could say. */
+export function singleOperand(ctx: Lowering, node: Cst, operand: Expr): Expr {
+  if (operand.kind !== 'macro') return operand;
+  const own = bindingOf(operand.expanded);
+  return own === BINDING.comma ? severalOperands(ctx, node, operand) : operand;
+}
+
+/** The same for an argument of a template, which a `>` ends as well. */
+export function templateOperand(ctx: Lowering, node: Cst, operand: Expr): Expr {
+  return operand.kind === 'macro' && endsList(operand.expanded) ? severalOperands(ctx, node, operand) : operand;
+}
+
+function endsList(expr: Expr): boolean {
+  if (expr.kind === 'macro') return endsList(expr.expanded);
+  return expr.kind === 'binary' && (expr.op === ',' || expr.op === '>' || expr.op === '>>' || endsList(expr.left) || endsList(expr.right));
+}
+
+function severalOperands(ctx: Lowering, node: Cst, operand: MacroExpr): Expr {
+  if (ctx.override === null) ctx.unit.macroUses.lose(operand.span.start);
+  return ctx.opaque(node, `${operand.name} stands for several operands`);
 }
 
 /** An operator takes only a part of what the macro stands for. */

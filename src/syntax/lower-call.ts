@@ -6,9 +6,10 @@ import { fieldChild, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
 import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
-import { macroExpression, macroNamed } from './lower-macro.js';
+import { macroExpression, macroNamed, unreadOperand } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
 import { bestCandidates, classArguments, isDispatched, isToldReference, mayFit, methodResult, operatorCall, pointerOf, resultOfAny } from './lower-overload.js';
+import { comesApart, looseMacro, singleOperand } from './loose-macro.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
 import { launchCall, launchConfiguration, libraryLaunch } from './launch.js';
 import { isTemplateVariable, type Found } from './scope.js';
@@ -44,7 +45,7 @@ export function argumentTexts(ctx: Lowering, list: Cst): string[] {
 }
 
 export function lowerArguments(ctx: Lowering, list: Cst): Expr[] {
-  return namedChildren(list).map((child) => (child.type === 'initializer_list' ? lowerInitList(ctx, child, UNKNOWN) : expression(ctx, child)));
+  return namedChildren(list).map((child) => (child.type === 'initializer_list' ? lowerInitList(ctx, child, UNKNOWN) : singleOperand(ctx, child, expression(ctx, child))));
 }
 
 function callByName(ctx: Lowering, node: Cst, nameNode: Cst, list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst): Expr {
@@ -54,7 +55,7 @@ function callByName(ctx: Lowering, node: Cst, nameNode: Cst, list: Cst, explicit
     if (macro !== null) {
       const expanded = macroExpression(ctx, node, macro, argumentTexts(ctx, list));
       if (expanded !== null) return expanded;
-      return unknownCall(ctx, node, name, calleeNode, lowerArguments(ctx, list), null);
+      return unreadOperand(ctx, node, macro, argumentTexts(ctx, list)) ?? unknownCall(ctx, node, name, calleeNode, lowerArguments(ctx, list), null);
     }
     const alias = macroNamed(ctx, nameNode, false);
     if (alias !== null) {
@@ -67,6 +68,8 @@ function callByName(ctx: Lowering, node: Cst, nameNode: Cst, list: Cst, explicit
 
 /** `#define F sqrtf` … `F(x)`: the name that the macro stands for is what is called. */
 function throughAlias(ctx: Lowering, node: Cst, target: Expr, nameNode: Cst, list: Cst): Expr {
+  const loose = looseMacro(target, 'postfix');
+  if (loose !== null) return comesApart(ctx, node, loose);
   const inner = strip(target);
   if (inner.kind === 'ref' && inner.decl === null) {
     const made = callFound(ctx, node, inner.name, ctx.unit.lookup.lookup(ctx.scope, inner.name), list, null, nameNode);
@@ -82,7 +85,7 @@ function callFound(
   ctx: Lowering, node: Cst, name: string, found: Found | null, list: Cst, explicit: readonly TemplateArgument[] | null, calleeNode: Cst, qualified = false,
 ): Expr {
   if (found === null) {
-    const type = explicit === null ? typeCalled(ctx, name) : null;
+    const type = explicit === null ? typeCalled(ctx, name, calleeNode) : null;
     if (type !== null) return construct(ctx, node, type, list);
     const args = lowerArguments(ctx, list);
     const associated = byArguments(ctx.unit.lookup, args, name);
@@ -91,7 +94,7 @@ function callFound(
     return decls.length === 0 ? builtinOrUnknown(ctx, node, name, calleeNode, args, explicit) : callOneOf(ctx, node, name, decls, args, list, explicit, calleeNode, null);
   }
   // Inside a class its name stands for the class; what is found under it are the constructors.
-  const own = found.kind === 'functions' && found.member !== null && found.member.name === name ? typeCalled(ctx, name) : null;
+  const own = found.kind === 'functions' && found.member !== null && found.member.name === name ? typeCalled(ctx, name, calleeNode) : null;
   if (own !== null) return construct(ctx, node, own, list);
   if (found.kind === 'type') return construct(ctx, node, lowerType(ctx, calleeNode), list);
   if (found.kind === 'value') {
@@ -143,8 +146,8 @@ export function throwTemplateReading(ctx: Lowering, calleeNode: Cst): void {
   throw new NeedsPatch({ at: args.start, length: 1, replacement: '>', meaning: { kind: 'operator', op: '<' } });
 }
 
-function typeCalled(ctx: Lowering, name: string): Type | null {
-  const type = typeByName(ctx, name);
+function typeCalled(ctx: Lowering, name: string, at: Cst): Type | null {
+  const type = typeByName(ctx, name, at);
   return type.kind === 'unknown' ? null : type;
 }
 

@@ -4,6 +4,7 @@ import type { Lowering, Mutable } from './context.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
+import { singleOperand } from './loose-macro.js';
 import { includeIn } from './lower-include.js';
 import { deduceAuto, descriptorType, lowerDeclarator, lowerSpecifiers, namesType, qualifiedName, setAliasParameters, type Declarator, type Specifiers } from './lower-type.js';
 import type { DeclareStmt, Expr, Space, Stmt, TemplateParameterDecl, Type, TypedefDecl, VariableDecl } from './tree.js';
@@ -165,13 +166,13 @@ function initialise(ctx: Lowering, value: Cst | null, equals: boolean, decl: Mut
     const elements = namedChildren(value);
     const [only] = elements;
     if (only !== undefined && elements.length === 1 && only.type !== 'initializer_list' && (isArithmetic(target) || target.kind === 'pointer')) {
-      decl.init = lowerExpression(ctx, only);
+      decl.init = singleOperand(ctx, only, lowerExpression(ctx, only));
     } else {
       decl.init = rooted(ctx, value, (root) => lowerInitList(ctx, root, decl.type)) ?? ctx.opaque(value, 'ambiguous expression', decl.type);
     }
   } else {
     decl.initStyle = 'equals';
-    decl.init = lowerExpression(ctx, value);
+    decl.init = singleOperand(ctx, value, lowerExpression(ctx, value));
   }
 }
 

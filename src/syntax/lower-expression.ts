@@ -5,7 +5,7 @@
 import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE } from './lower-literal.js';
 import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
-import { comesApart, looseMacro } from './loose-macro.js';
+import { comesApart, looseMacro, singleOperand, templateOperand } from './loose-macro.js';
 import { lowerBinaryChain, lowerIndex, lowerAssignment, lowerUnary, lowerUpdate } from './lower-operator.js';
 import { lowerCall } from './lower-call.js';
 import { lowerComma } from './lower-comma.js';
@@ -258,7 +258,7 @@ function lowerCompoundLiteral(ctx: Lowering, node: Cst): Expr {
   const list = fieldChild(node, 'value');
   if (typeNode === null || list === null) return ctx.opaque(node, 'compound literal');
   const type = typeNode.type === 'type_descriptor' ? descriptorType(ctx, typeNode) : lowerType(ctx, typeNode);
-  return { kind: 'construct', style: 'brace', span: ctx.span(node), type, arguments: namedChildren(list).map((child) => expression(ctx, child)) };
+  return { kind: 'construct', style: 'brace', span: ctx.span(node), type, arguments: namedChildren(list).map((child) => singleOperand(ctx, child, expression(ctx, child))) };
 }
 
 /** `{ a, b }` that initialises something of a known type. */
@@ -274,7 +274,7 @@ export function lowerInitList(ctx: Lowering, node: Cst, type: Type): Expr {
       return ctx.opaque(node, 'designated initialiser', type);
     }
     const element = target.kind === 'array' ? target.of : target.kind === 'record' ? target.decl.fields[elements.length]?.type ?? UNKNOWN : UNKNOWN;
-    elements.push(child.type === 'initializer_list' ? lowerInitList(ctx, child, element) : expression(ctx, child));
+    elements.push(child.type === 'initializer_list' ? lowerInitList(ctx, child, element) : singleOperand(ctx, child, expression(ctx, child)));
   }
   ctx.depth--;
   return { kind: 'init-list', span: ctx.span(node), type: target, elements };
@@ -327,11 +327,11 @@ function templateArgument(ctx: Lowering, node: Cst): TemplateArgument {
     const inner = fieldChild(node, 'type');
     const plain = inner !== null && fieldChild(node, 'declarator') === null && node.children.length === 1;
     if (plain && (inner.type === 'type_identifier' || inner.type === 'qualified_identifier') && !isTypeName(ctx, inner)) {
-      const value = expression(ctx, inner);
+      const value = templateOperand(ctx, inner, expression(ctx, inner));
       if (value.kind !== 'ref' || value.decl !== null) return { kind: 'value', value };
     }
     return { kind: 'type', type: descriptorType(ctx, node) };
   }
   if (isTypeName(ctx, node)) return { kind: 'type', type: lowerType(ctx, node) };
-  return { kind: 'value', value: expression(ctx, node) };
+  return { kind: 'value', value: templateOperand(ctx, node, expression(ctx, node)) };
 }

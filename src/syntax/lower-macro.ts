@@ -3,6 +3,9 @@
  * the span of the invocation on every node.
  */
 import { expandMacro } from '../source/expand.js';
+import { closing } from '../source/macro-roles.js';
+import { tokenizeFragment } from '../source/tokenizer.js';
+import { KEYWORDS } from '../source/words.js';
 import type { Directive, MacroDefinition, SourceFile } from '../source/types.js';
 import type { Cst } from './cst.js';
 import type { Lowering, Snippet } from './context.js';
@@ -11,7 +14,7 @@ import { lowerExpression } from './lower-expression.js';
 import { lowerStatements } from './lower-statement.js';
 import { doubtfulMacro, doubtOf } from './lower-doubt.js';
 import { isSeveral } from './macro-arms.js';
-import type { Expr, MacroExpr, MacroStmt, Stmt } from './tree.js';
+import type { Expr, OpaqueExpr, MacroExpr, MacroStmt, Stmt } from './tree.js';
 
 /** Macros inside macros deeper than this are left alone. */
 const MAX_EXPANSIONS = 32;
@@ -37,7 +40,7 @@ const definitions = new WeakMap<SourceFile, ReadonlyMap<string, readonly Directi
  * The table of a file holds all its macros; one that the file defines only further on, or has undefined before, is an ordinary name here.
  * Definitions that depend on a condition count as made.
  */
-function isDefinedAt(source: SourceFile, macro: MacroDefinition, at: number): boolean {
+export function isDefinedAt(source: SourceFile, macro: MacroDefinition, at: number): boolean {
   let byName = definitions.get(source);
   if (byName === undefined) definitions.set(source, byName = definitionsIn(source));
   const all = byName.get(macro.name);
@@ -100,7 +103,10 @@ function expand(ctx: Lowering, macro: MacroDefinition, args: readonly string[] |
 /** The invocation as an expression; null if the expansion is none. */
 export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition, args: readonly string[] | null): MacroExpr | null {
   const doubt = doubtOf(ctx, macro.name, args);
-  if (doubt !== null) return doubtfulMacro(ctx, node, macro, doubt);
+  if (doubt !== null) {
+    if (ctx.override === null) ctx.unit.macroUses.take(node);
+    return doubtfulMacro(ctx, node, macro, doubt);
+  }
   const text = expand(ctx, macro, args);
   if (text === null) return null;
   const snippet = ctx.unit.snippets.expression(text);
@@ -108,7 +114,35 @@ export function macroExpression(ctx: Lowering, node: Cst, macro: MacroDefinition
   const expanded: Expr = insideExpansion(ctx, node, macro.name, snippet, (root) => lowerExpression(ctx, root));
   if (lostAssignment(snippet.notes)) return null;
   takeAssignments(ctx, node);
+  if (ctx.override === null) ctx.unit.macroUses.take(node);
   return { kind: 'macro', span: ctx.span(node), type: expanded.type, name: macro.name, definition: macro, expanded };
+}
+
+/** `p.first` with `#define first x`: the name that a macro stands for; null if it is no macro, or stands for more. */
+export function otherName(ctx: Lowering, node: Cst): string | null {
+  if (ctx.override !== null || !ctx.unit.macroUses.within(node)) return null;
+  const macro = macroNamed(ctx, node, false);
+  if (macro === null || doubtOf(ctx, macro.name, null) !== null || !/^\s*[A-Za-z_]\w*\s*$/.test(macro.body)) return null;
+  const name = expand(ctx, macro, null);
+  if (name === null || !/^[A-Za-z_]\w*$/.test(name) || ctx.unit.macros.has(name) || KEYWORDS.has(name)) return null;
+  ctx.unit.macroUses.take(node);
+  return name;
+}
+
+/** Text that leaves the expression it stands in. */
+const JUMPS = /\b(?:return|break|continue|goto|throw|co_return|co_yield|asm)\b/;
+
+/**
+ * An invocation whose expansion reads as no expression, but stands in parentheses of its own (`({ int t = x; t * t; })` of GNU): an operand that may do
+ * anything to what it names. Null if it is more than an operand.
+ */
+export function unreadOperand(ctx: Lowering, node: Cst, macro: MacroDefinition, args: readonly string[] | null): OpaqueExpr | null {
+  const text = expand(ctx, macro, args);
+  if (text === null || JUMPS.test(text)) return null;
+  const tokens = tokenizeFragment(text);
+  if (!tokens.is(0, '(') || closing(tokens, 0) !== tokens.count - 1) return null;
+  if (ctx.override === null) ctx.unit.macroUses.take(node);
+  return ctx.opaque(node, `${macro.name} stands for no expression`);
 }
 
 /** The invocation as statements; null if the expansion does not parse. Names it declares stay visible after it. */
@@ -121,6 +155,7 @@ export function macroStatement(ctx: Lowering, node: Cst, macro: MacroDefinition,
   const several = isSeveral(snippet.root.children);
   if (lostAssignment(snippet.notes)) return null;
   takeAssignments(ctx, node);
+  if (ctx.override === null) ctx.unit.macroUses.take(node);
   const span = ctx.span(node);
   const [only] = body;
   const expanded: Stmt = body.length === 0 ? { kind: 'empty', span } : body.length === 1 && only !== undefined ? only : { kind: 'compound', span, body };

@@ -5,7 +5,7 @@ import type { Lowering } from './context.js';
 import { comesApart, looseMacro } from './loose-macro.js';
 import { expression, thisType } from './lower-expression.js';
 import { throwTemplateReading } from './lower-call.js';
-import { macroExpression, macroNamed } from './lower-macro.js';
+import { macroExpression, macroNamed, otherName, unreadOperand } from './lower-macro.js';
 import { isDefinition, pointerOf } from './lower-overload.js';
 import { enumeratorType } from './lower-enum.js';
 import { qualifiedName } from './lower-type.js';
@@ -25,8 +25,8 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
   const name = ctx.slice(node);
   const macro = macroNamed(ctx, node, false);
   if (macro !== null) {
-    const expanded = macroExpression(ctx, node, macro, null);
-    if (expanded !== null) return expanded;
+    const operand = macroExpression(ctx, node, macro, null) ?? unreadOperand(ctx, node, macro, null);
+    if (operand !== null) return operand;
     return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
@@ -182,7 +182,7 @@ export function fieldName(ctx: Lowering, fieldNode: Cst): string {
   let node = fieldNode;
   if (node.type === 'dependent_name') node = namedChildren(node)[0] ?? node;
   if (node.type === 'template_method') node = fieldChild(node, 'name') ?? node;
-  return ctx.slice(node);
+  return otherName(ctx, node) ?? ctx.slice(node);
 }
 
 function makeMember(ctx: Lowering, node: Cst, object: Expr, arrow: boolean, name: string): Expr {

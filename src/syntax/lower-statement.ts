@@ -11,6 +11,7 @@ import { macroHeadOf, type MacroHead } from './lower-head.js';
 import { includeStatement } from './lower-include.js';
 import { lowerLoop, unreadableHead, type LoopKind } from './lower-loop.js';
 import { macroNamed, macroExpression, macroStatement } from './lower-macro.js';
+import { throughMacros } from './lower-macro-use.js';
 import { grouped } from './macro-arms.js';
 import { lowerPreprocessor } from './lower-preprocessor.js';
 import { lowerSwitch } from './lower-switch.js';
@@ -58,7 +59,8 @@ function withSemicolon(ctx: Lowering, statement: Stmt, node: Cst, next: Cst | un
 export function lowerStatement(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], before: number): Stmt | null {
   if (ctx.depth > MAX_DEPTH) return ctx.opaqueStmt(node, ctx.leftOut(node, 'nested too deeply'));
   ctx.depth++;
-  const result = dispatch(ctx, node, pragmas, before);
+  const result = ctx.override === null && ctx.unit.macroUses.within(node)
+    ? throughMacros(ctx, node, () => dispatch(ctx, node, pragmas, before)) : dispatch(ctx, node, pragmas, before);
   ctx.depth--;
   return result;
 }

@@ -1,11 +1,12 @@
 /** Types and declarators: from the concrete tree to `Type`. */
-import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
+import { childOfType, fieldChild, fieldChildren, namedChildren, type Cst } from './cst.js';
 import type { Lowering } from './context.js';
 import { decltypeOf } from './decltype.js';
 import { lowerExpression, templateArguments } from './lower-expression.js';
 import { lowerParameters } from './lower-parameters.js';
 import { lowerEnum } from './lower-enum.js';
 import { lowerRecord } from './lower-record.js';
+import type { MacroDefinition } from '../source/types.js';
 import type { TypeDecl } from './scope.js';
 import { memberScope } from './scope.js';
 import type { DependentType, EnumDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, TypedefDecl } from './tree.js';
@@ -71,8 +72,16 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
       type = lowerType(ctx, typeNode);
     }
   }
+  if (typeNode?.type === 'type_identifier' && ctx.override === null && partsOfDeclarator(ctx, node, typeNode, words)) ctx.unit.macroUses.lose(typeNode.start);
   type = qualify(type, { const: words.has('const') || words.has('constexpr'), volatile: words.has('volatile') });
   return { type, auto, words, attributes, declared };
+}
+
+/** `PTR a, b;`, `const PTR p;` with `#define PTR int*`: the star belongs to the first name alone, and what stands before it to the int. */
+function partsOfDeclarator(ctx: Lowering, node: Cst, typeNode: Cst, words: ReadonlySet<string>): boolean {
+  const macro = ctx.unit.macros.get(ctx.slice(typeNode));
+  if (macro === undefined || !/[*&\])]\s*(?:const\s*)?$/.test(macro.body)) return false;
+  return words.has('const') || words.has('volatile') || fieldChildren(node, 'declarator').length > 1;
 }
 
 /** A type specifier by itself. */
@@ -80,7 +89,7 @@ export function lowerType(ctx: Lowering, node: Cst): Type {
   switch (node.type) {
     case 'primitive_type': return namedType(ctx.slice(node)) ?? unknownType(ctx.slice(node));
     case 'sized_type_specifier': return sizedType(wordsOf(ctx.slice(node))) ?? unknownType(ctx.slice(node));
-    case 'type_identifier': case 'identifier': case 'namespace_identifier': case 'field_identifier': return typeByName(ctx, ctx.slice(node));
+    case 'type_identifier': case 'identifier': case 'namespace_identifier': case 'field_identifier': return typeByName(ctx, ctx.slice(node), node);
     case 'template_type': case 'template_function': return templateType(ctx, node);
     case 'qualified_identifier': return qualifiedType(ctx, node);
     case 'dependent_type': case 'dependent_name': {
@@ -112,27 +121,49 @@ function wordsOf(text: string): readonly string[] {
   return bare.split(/\s+/).filter((word) => word !== '');
 }
 
-/** The type that a name stands for where lowering stands, macros included. */
-export function typeByName(ctx: Lowering, name: string): Type {
+/** The type that a name stands for where lowering stands, macros included; `at` is where the file's text has the name. */
+export function typeByName(ctx: Lowering, name: string, at: Cst): Type {
   const found = ctx.unit.lookup.lookupType(ctx.scope, name);
   if (found !== null) return typeOfDecl(found);
   const macro = ctx.unit.macros.get(name);
-  if (ctx.unit.doubts !== null && ctx.unit.doubts.macro(name) !== null) return unknownType(name);
-  if (macro !== undefined && macro.parameters === null && !ctx.expanding.includes(name) && ctx.expanding.length < 32) {
-    const parsed = ctx.unit.snippets.type(macro.body);
-    if (parsed !== null) {
-      const outer = ctx.text;
-      ctx.text = parsed.text;
-      ctx.expanding.push(name);
-      try {
-        return descriptorType(ctx, parsed.root);
-      } finally {
-        ctx.expanding.pop();
-        ctx.text = outer;
-      }
-    }
+  const inFile = ctx.override === null && ctx.expanding.length === 0;
+  if (ctx.unit.doubts !== null && ctx.unit.doubts.macro(name) !== null) {
+    if (inFile) ctx.unit.macroUses.take(at);
+    return unknownType(name);
+  }
+  const type = macro === undefined ? null : macroType(ctx, macro);
+  if (type !== null) {
+    if (inFile) ctx.unit.macroUses.take(at);
+    return type;
   }
   return (ctx.unit.lookup.mayBeOther(name) ? null : vectorType(name) ?? namedType(name)) ?? unknownType(name);
+}
+
+/** The type that a macro stands for; null if that is none. */
+function macroType(ctx: Lowering, macro: MacroDefinition): Type | null {
+  if (macro.parameters !== null || ctx.expanding.includes(macro.name) || ctx.expanding.length >= 32) return null;
+  const parsed = ctx.unit.snippets.type(macro.body);
+  if (parsed === null) return null;
+  const outer = ctx.text;
+  ctx.text = parsed.text;
+  ctx.expanding.push(macro.name);
+  try {
+    return standsForValue(ctx, parsed.root) ? null : descriptorType(ctx, parsed.root);
+  } finally {
+    ctx.expanding.pop();
+    ctx.text = outer;
+  }
+}
+
+/** Is the name of the type one of a value, or of a macro that is no type? */
+function standsForValue(ctx: Lowering, descriptor: Cst): boolean {
+  const node = descriptor.type === 'type_descriptor' ? fieldChild(descriptor, 'type') : descriptor;
+  if (node?.type !== 'type_identifier') return false;
+  const name = ctx.slice(node);
+  const found = ctx.unit.lookup.lookup(ctx.scope, name);
+  if (found !== null) return found.kind !== 'type';
+  const inner = ctx.unit.macros.get(name);
+  return inner !== undefined && !ctx.expanding.includes(name) && macroType(ctx, inner) === null;
 }
 
 export function typeOfDecl(decl: TypeDecl): Type {
@@ -150,7 +181,9 @@ export function namesType(ctx: Lowering, name: string): boolean {
   if (found !== null) return found.kind === 'type';
   if (vectorType(name) !== null || namedType(name) !== null) return true;
   const macro = ctx.unit.macros.get(name);
-  return macro !== undefined && macro.parameters === null && !ctx.expanding.includes(name) && typeByName(ctx, name).kind !== 'unknown';
+  if (macro === undefined || ctx.expanding.includes(name)) return false;
+  const type = ctx.unit.doubts?.macro(name) == null ? macroType(ctx, macro) : null;
+  return type !== null && type.kind !== 'unknown';
 }
 
 /** Templates that are aliases: their parameters, for substitution. */
@@ -213,7 +246,7 @@ function nextPrefix(ctx: Lowering, prefix: Prefix | null, scope: Cst): Prefix {
   if (prefix !== null && prefix.kind !== 'namespace' && prefix.kind !== 'record') return prefix.kind === 'dependent' ? { kind: 'dependent', type: null } : { kind: 'unknown' };
   let type: Type;
   if (prefix === null) {
-    type = scope.type === 'template_type' ? templateType(ctx, scope) : typeByName(ctx, name);
+    type = scope.type === 'template_type' ? templateType(ctx, scope) : typeByName(ctx, name, nameNode);
   } else {
     const decl = memberType(ctx, prefix, name);
     type = decl === null ? UNKNOWN : typeOfDecl(decl);

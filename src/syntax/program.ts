@@ -15,6 +15,7 @@ import { doubtsOf } from './includer-views.js';
 import { ProgramIndex } from './link.js';
 import { withDoubts } from './lower-doubt.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
+import { MacroUses } from './macro-uses.js';
 import { openTextOf } from './open-text.js';
 import { mentionOfKernels } from './kernel-mentions.js';
 import { cppParser } from './parser.js';
@@ -353,7 +354,7 @@ class Loader {
     work: Work, overlay: Overlay, macros: ReadonlyMap<string, MacroDefinition>, includeAt: ReadonlyMap<number, () => void>, doubts: UnitDoubts | null,
   ): UnitState {
     return {
-      file: work.source.realPath, source: work.source, overlay, macros, names: work.names, doubts, lookup: new Names(work.visible, doubts, this.fileDoubts.size > 0), functions: [], kernels: [], variables: [],
+      file: work.source.realPath, source: work.source, overlay, macros, macroUses: new MacroUses(overlay), names: work.names, doubts, lookup: new Names(work.visible, doubts, this.fileDoubts.size > 0), functions: [], kernels: [], variables: [],
       launches: [], hiddenKernels: [], problems: [], bodies: [], openCalls: [], escapes: [], includeAt, snippets: this.#snippets,
       link: null,
     };

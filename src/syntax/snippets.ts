@@ -33,7 +33,7 @@ function keyed<T>(): (key: string, make: () => T) => T {
 
 /** CUDA's own spelling inside a snippet goes through the overlay like that of a file. */
 function overlaid(text: string): { readonly text: string; readonly notes: readonly OverlayNote[] } {
-  return text.includes('<<') || text.includes('__') ? overlay(text) : { text, notes: [] };
+  return text.includes('<<') || text.includes('__') || text.includes('_Pragma') ? overlay(text) : { text, notes: [] };
 }
 
 function overlay(text: string): { readonly text: string; readonly notes: readonly OverlayNote[] } {
