@@ -4,16 +4,17 @@
  *
  * The tree holds the compiled arms only, so arms that are left out are read as tokens: a name that is followed by an assignment, a subscript or a member, or preceded by
  * `&` or a step, or that a reference is bound to or a call is given, may change there. Names are followed from the condition through the definitions that reach it;
- * one that an arm outside of the function declares otherwise (ambiguous-names.ts) is another value in that arm. Not handled: jumps in such arms.
+ * one that an arm outside of the function declares otherwise (ambiguous-names.ts) is another value in that arm, and so may be one that is handed to such a name (handed-on.ts). Not handled: jumps in such arms.
  */
 import { tokenizeFragment } from '../source/tokenizer.js';
 import { TokenKind, type Tokens } from '../source/tokens.js';
-import { ambiguousNames, type AmbiguousNames } from '../syntax/ambiguous-names.js';
+import { ambiguousNames, type AmbiguousName, type AmbiguousNames } from '../syntax/ambiguous-names.js';
 import { isPlatform } from '../syntax/names-in-arms.js';
 import type { Expr, FunctionDecl } from '../syntax/tree.js';
 import { walk } from './children.js';
 import type { Definition } from './facts.js';
 import type { Env } from './env.js';
+import { handedOn } from './handed-on.js';
 import { indexBody } from './function-index.js';
 
 interface LeftOut { readonly condition: string; readonly line: number; readonly start: number; readonly changes: ReadonlySet<string> }
@@ -25,18 +26,20 @@ export function configurationOf(expr: Expr, env: Env): readonly string[] {
   const arms = leftOutOf(env);
   const ambiguous = ambiguousNames(env.unit, env.program);
   if (arms.length === 0 && ambiguous === null) return [];
-  const { names, members } = namesBehind(expr, env);
+  const { names, members, shared } = namesBehind(expr, env);
   const loops = env.loops(expr);
   // What stands behind comes into it only around a loop.
   const before = (start: number): boolean => start < expr.span.end || loops.some((loop) => loop.span.start < start && start < loop.span.end);
   const inFunction = arms.filter((arm) => before(arm.start) && [...arm.changes].some((name) => names.has(name))).map((arm) => `the arm of \`#if ${arm.condition}\` in line ${arm.line} stays left out`);
-  return ambiguous === null ? inFunction : [...new Set([...inFunction, ...declaredInArms(names, members, ambiguous, env)])];
+  if (ambiguous === null) return inFunction;
+  const given = handedOn(env.function, env.unit, ambiguous).filter(({ at, names: handed }) => before(at) && (shared || [...handed].some((name) => names.has(name))));
+  return [...new Set([...inFunction, ...declaredInArms(names, members, given.map(({ to }) => to), ambiguous, env)])];
 }
 
-function declaredInArms(names: ReadonlySet<string>, members: ReadonlySet<string>, ambiguous: AmbiguousNames, env: Env): readonly string[] {
+function declaredInArms(names: ReadonlySet<string>, members: ReadonlySet<string>, given: readonly AmbiguousName[], ambiguous: AmbiguousNames, env: Env): readonly string[] {
   const { path } = env.unit.source;
   const told: string[] = [];
-  for (const found of [...[...names].map((name) => ambiguous.named(name)), ...[...members].map((name) => ambiguous.member(name))]) {
+  for (const found of [...[...names].map((name) => ambiguous.named(name)), ...[...members].map((name) => ambiguous.member(name)), ...given]) {
     if (found === null) continue;
     const place = found.path === path ? `line ${found.line}` : `${found.path}:${found.line}`;
     told.push(found.line === 0 ? found.text : `the arm of \`#if ${found.condition}\` in ${place} stays left out`);
@@ -96,12 +99,18 @@ const NO_CALL: ReadonlySet<string> = new Set(['if', 'while', 'for', 'switch', 's
 
 const MAX_NAMES = 64;
 
-interface NamesBehind { readonly names: ReadonlySet<string>; readonly members: ReadonlySet<string> }
+interface NamesBehind {
+  readonly names: ReadonlySet<string>;
+  readonly members: ReadonlySet<string>;
+  /** A variable is among them that functions know without being given it. */
+  readonly shared: boolean;
+}
 
 /** Names of the variables, macros and functions that the value may come from, and of the members. */
 function namesBehind(expr: Expr, env: Env): NamesBehind {
   const names = new Set<string>();
   const members = new Set<string>();
+  let shared = false;
   const seen = new Set<Definition['decl'] | Expr>();
   const visit = (from: Expr): void => {
     if (seen.has(from) || names.size > MAX_NAMES) return;
@@ -113,6 +122,7 @@ function namesBehind(expr: Expr, env: Env): NamesBehind {
       if (node.kind !== 'ref') return;
       names.add(node.name);
       if (node.decl === null || (node.decl.kind !== 'variable' && node.decl.kind !== 'parameter')) return;
+      shared ||= node.decl.kind === 'variable' && node.decl.storage === 'namespace' && !node.decl.constexpr && node.decl.type.const !== true && node.decl.space !== 'constant';
       for (const definition of env.definitions(node)) {
         if (definition.kind === 'declaration' && definition.decl.init !== null) visit(definition.decl.init);
         else if (definition.kind === 'assignment' && definition.node.kind === 'assign') visit(definition.node.value);
@@ -120,5 +130,5 @@ function namesBehind(expr: Expr, env: Env): NamesBehind {
     });
   };
   visit(expr);
-  return { names, members };
+  return { names, members, shared };
 }

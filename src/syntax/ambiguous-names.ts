@@ -18,6 +18,10 @@ export interface AmbiguousName {
   readonly path: string;
   /** A macro that decides. */
   readonly decides: string;
+  /** A number or a type of numbers in every arm. */
+  readonly plain?: true;
+  /** Names in the bodies of macros that it is in some arm. */
+  readonly mentions?: readonly string[];
 }
 
 export class AmbiguousNames {
@@ -66,13 +70,14 @@ export class AmbiguousNames {
       if (local !== undefined && at >= local.group.end && !isMember(tokens, i) && !arms.some((arm) => arm.start <= at && at < arm.end)) return { name: ambiguous(local, this.unit), at };
       // A function is what it is, whatever its callers think of it.
       if (own.has(name) || (fn.nameSpan.start <= at && at < fn.nameSpan.end)) continue;
-      const found = this.#meant(tokens, i, name);
+      const found = this.meantAt(tokens, i, name);
       if (found !== null) return { name: found, at };
     }
     return null;
   }
 
-  #meant(tokens: Tokens, i: number, name: string): AmbiguousName | null {
+  /** What a name of the text means, if a build chooses it. */
+  meantAt(tokens: Tokens, i: number, name: string): AmbiguousName | null {
     return isMember(tokens, i) ? this.#members.get(name) ?? (tokens.is(i - 1, '::') ? this.#plain.get(name) ?? null : null) : this.#plain.get(name) ?? null;
   }
 
@@ -94,9 +99,9 @@ export class AmbiguousNames {
           if (decl.sort === 'record' || (decl.member ? this.#members : this.#plain).has(decl.name)) continue;
           for (let i = decl.first; i <= decl.last; i++) {
             if (i === decl.at || stream.tokens.kind(i) !== TokenKind.identifier) continue;
-            const found = this.#meant(stream.tokens, i, stream.tokens.spelling(i));
+            const found = this.meantAt(stream.tokens, i, stream.tokens.spelling(i));
             if (found === null) continue;
-            isNew = this.#add(decl.name, decl.member, { ...found, name: decl.name, text: `${decl.name} is declared with ${found.name}: ${found.text}` }) || isNew;
+            isNew = this.#add(decl.name, decl.member, spread(found, decl.name, `${decl.name} is declared with ${found.name}: ${found.text}`, decl.sort === 'function' && takesReferences(stream.tokens, decl.first, decl.last))) || isNew;
             break;
           }
         }
@@ -105,14 +110,24 @@ export class AmbiguousNames {
         if (this.#plain.has(macro.name)) continue;
         const word = macro.body.match(/[A-Za-z_$][\w$]*/g)?.find((one) => this.#plain.has(one) && macro.parameters?.includes(one) !== true);
         const found = word === undefined ? undefined : this.#plain.get(word);
-        if (found !== undefined) isNew = this.#add(macro.name, false, { ...found, name: macro.name, text: `${macro.name} is made of ${found.name}: ${found.text}` }) || isNew;
+        if (found !== undefined) isNew = this.#add(macro.name, false, spread(found, macro.name, `${macro.name} is made of ${found.name}: ${found.text}`, false)) || isNew;
       }
     }
   }
 }
 
 function ambiguous(one: NameInArms, { source }: Unit): AmbiguousName {
-  return { name: one.name, text: one.text, condition: one.condition, line: one.line, path: source.path, decides: one.decides };
+  return { name: one.name, text: one.text, condition: one.condition, line: one.line, path: source.path, decides: one.decides, ...(one.plain === true ? { plain: true } : {}), ...(one.mentions === undefined || one.mentions.length === 0 ? {} : { mentions: one.mentions }) };
+}
+
+/** What is made of a name in doubt; a function that takes references may choose by a number, or a type of numbers, what it does with them. */
+function spread({ plain, ...found }: AmbiguousName, name: string, text: string, chooses: boolean): AmbiguousName {
+  return { ...found, name, text, ...(plain === true && !chooses ? { plain } : {}) };
+}
+
+function takesReferences(tokens: Tokens, first: number, last: number): boolean {
+  for (let i = first; i <= last && !tokens.is(i, '{'); i++) if (tokens.is(i, '&') || tokens.is(i, '&&')) return true;
+  return false;
 }
 
 function isMember(tokens: Tokens, i: number): boolean {

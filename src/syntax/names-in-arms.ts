@@ -32,6 +32,10 @@ export interface NameInArms {
   readonly forCallers: boolean;
   /** The other arm has none: in doubt if something else of the name is declared outside of this arm. */
   readonly onlyIn: Span | null;
+  /** A number or a type of numbers in every arm: whatever is given to it stays what it was. */
+  readonly plain?: true;
+  /** Names in the bodies of macros that it is in some arm, its parameters left out. */
+  readonly mentions?: readonly string[];
 }
 
 export interface FileArms {
@@ -141,15 +145,16 @@ class Search {
         continue;
       }
       const tested = new Set(group.arms.flatMap((arm) => arm.assumed));
+      const plain = present.every((reading) => isPlain(reading.text, name)) ? { plain: true as const } : { mentions: present.flatMap((reading) => mentioned(reading.text)) };
       const other = present.find((reading) => !alike(reading.text, one.text, name, tested));
       if (other !== undefined) {
         const line = (reading: Said): number => stream.source.line(reading.at);
-        this.#add({ ...found, name, member, text: `${name} is declared in line ${line(one)} and otherwise in line ${line(other)}, in another arm of the #if of line ${stream.source.line(found.group.start)}` });
+        this.#add({ ...found, ...plain, name, member, text: `${name} is declared in line ${line(one)} and otherwise in line ${line(other)}, in another arm of the #if of line ${stream.source.line(found.group.start)}` });
       } else if (present.length < readings.length && !group.arms.some((arm) => arm.assumed.includes(name))) {
         const home = possible.find((arm) => { const span = this.#spanOf(arm); return span.start <= one.at && one.at < span.end; });
         if (home === undefined) continue;
         this.#add({
-          ...found, name, member, onlyIn: this.#spanOf(home),
+          ...found, ...plain, name, member, onlyIn: this.#spanOf(home),
           text: `${name} is declared in line ${stream.source.line(one.at)} in one arm of the #if of line ${stream.source.line(found.group.start)} and elsewhere for the others`,
         });
       }
@@ -317,4 +322,21 @@ function isFloating(word: string): boolean {
 
 function bare(text: string, name: string): string {
   return text.replace(/^#define /, '').split(' ').filter((word) => word !== name && !SILENT.has(word)).join(' ').trim();
+}
+
+const PLAIN = new Set([
+  'typedef', 'using', '#define', 'constexpr', 'const', 'static', '__device__', '__constant__', 'inline', 'enum', 'bool', 'char', 'short', 'int', 'long', 'float', 'double', 'signed', 'unsigned', 'half',
+  'size_t', 'int8_t', 'int16_t', 'int32_t', 'int64_t', 'uint8_t', 'uint16_t', 'uint32_t', 'uint64_t', 'true', 'false', '=', ';', '-', '+',
+]);
+
+/** A number, or a type of numbers, by the words of its declarations. */
+function isPlain(text: string, name: string): boolean {
+  return text.split(/\s+/).every((word) => word === '' || word === name || PLAIN.has(word) || /^\.?\d[\w.]*$/.test(word));
+}
+
+function mentioned(text: string): readonly string[] {
+  const macro = /^#define (?:\(([^)]*)\))? (.*)$/s.exec(text);
+  if (macro === null) return [];
+  const parameters = new Set((macro[1] ?? '').split(','));
+  return (macro[2]?.match(/[A-Za-z_$][\w$]*/g) ?? []).filter((word) => !parameters.has(word));
 }
