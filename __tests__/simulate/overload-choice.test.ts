@@ -26,6 +26,10 @@ template <class T> __device__ int ptn(T &) { return 1; } __device__ int ptn(cons
 struct B0 { int b; }; struct D0 : B0 { int d; }; __device__ int bd(const B0 &) { return 1; } __device__ int bd(const D0 &) { return 2; } __device__ int bb(const B0 &) { return 1; } __device__ int bb(int) { return 2; }
 __device__ int bo(bool) { return 1; } __device__ int bo(int) { return 2; }
 __device__ int wd(int &) { return 1; } __device__ int wd(long) { return 2; }
+__device__ int ex(int) { return 1; } __device__ int ex(long long) { return 2; } template <class T> __device__ int ex(T) { return 3; }
+__device__ int up(long long) { return 1; } template <class T> __device__ int up(T &) { return 2; }
+__device__ int lt(long) { return 1; } __device__ int lt(long long) { return 2; } template <class T> __device__ int inT(T a) { return lt(a); }
+__device__ int pair(char, char) { return 1; } template <class T> __device__ int pair(T, T) { return 2; }
 struct C1 { int v; __device__ C1(int x) : v(x) {} }; __device__ int cv(C1) { return 1; } __device__ int cv(double) { return 2; }
 `;
 
@@ -51,7 +55,7 @@ const CALLS: readonly (readonly [string, Expected])[] = [
   ['int a = 1; s = tp(a) * 100 + tp(&a) * 10 + tp(1.f);', 321],
   ['int a = 1; const int b = 1; s = tr(a) * 10 + tr(b);', { refused: true, value: 12 }],
   ['int a = 1; s = fw(a) * 10 + fw(1);', { refused: true, value: 11 }],
-  ['const int a = 1; s = fw(a);', 2],
+  ['const int a = 1; s = fw(a);', { refused: true, value: 2 }],
   ['int a = 1; const int b = 1; s = ptn(a) * 10 + ptn(b);', { refused: true, value: 12 }],
   ['D0 d{}; B0 b{}; s = bd(d) * 10 + bd(b);', 21],
   ['D0 d{}; s = bb(d);', 1],
@@ -66,6 +70,13 @@ const CALLS: readonly (readonly [string, Expected])[] = [
   ['int w[2] = {1, 2}; const int *c = w; s = rf(w[1]) * 10 + rf(c[1]);', 12],
   ['s = rf((char)1) * 10 + rf(1.5f);', 33],
   ['char c = 1; s = rf(c);', { refused: true, value: 3 }],
+  // An exact template comes before a promotion or a conversion, and `long` is not `long long`.
+  ['short h = 1; s = ex(h) * 10 + ex(1);', 31],
+  ['long a = 1; s = up(a);', { refused: true, value: 2 }],
+  ['long long a = 1; s = up(a);', 1],
+  ['long a = 1; long long b = 1; s = inT(a) * 10 + inT(b);', { refused: true, value: 12 }],
+  ['long a = 1; unsigned b = 1; s = pair(a, b);', { refused: true, value: 1 }],
+  ['long a = 1; s = lt(a) * 10 + lt(1ll);', 12],
 ];
 
 describe('overloads', () => {

@@ -21,7 +21,7 @@ export function bindingOf(parameter: ParameterDecl | undefined): Binding | null 
 }
 
 /** Smaller is better; `none`: the function cannot be called so. Null: not known. */
-type Rank = 0 | 1 | 2 | 3 | 'none' | null;
+export type Rank = 0 | 1 | 2 | 3 | 'none' | null;
 
 function rankOf(wanted: Type, from: Type): Rank {
   if (isArithmetic(wanted) && isArithmetic(from)) return arithmeticRank(wanted, from);
@@ -34,7 +34,8 @@ function rankOf(wanted: Type, from: Type): Rank {
   return wanted.kind === 'record' && sameType(wanted, from) && wanted.templateArguments === undefined ? 0 : null;
 }
 
-function arithmeticRank(wanted: Type, from: Type): Rank {
+/** Of a number, or a value of an enum, for a parameter that is one. */
+export function arithmeticRank(wanted: Type, from: Type): Rank {
   if (isUncertain(wanted) || isUncertain(from)) return null;
   if (sameType(wanted, from)) return 0;
   if (wanted.kind === 'enum') return 'none';

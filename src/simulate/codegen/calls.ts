@@ -1,6 +1,8 @@
 /** Calls of functions, methods and lambdas: overloads, template deduction, arguments, results. */
 import { builtin } from '../../cuda/builtins.js';
 import { isDispatched, isLeftOut, sameSignature } from '../../syntax/lower-overload.js';
+import { arithmeticRank, type Rank } from '../../syntax/overload-rank.js';
+import { UNKNOWN, decay, isArithmetic, printType, sameType as sameWrittenType, stripReference, unqualified } from '../../syntax/types.js';
 import { strip, type Callee, type Expr, type FunctionDecl, type ParameterDecl, type TemplateArgument, type Type } from '../../syntax/tree.js';
 import { bindTemplate, environmentOf, resolve, type Env } from '../resolve.js';
 import { alignOf, callableOf, pointerTo, sameType, sizeOf, Unsupported, VOID, type RecordType, type Scalar, type SimType } from '../types.js';
@@ -265,7 +267,7 @@ function match(ctx: FunctionContext, decl: FunctionDecl, args: readonly SimType[
     }
     env = { types, values };
     // The more specialised template is the better match: a bare `T` says less than `T*`.
-    score -= 0.5 + decl.parameters.filter((p) => p.type.kind === 'dependent' || (p.type.kind === 'reference' && p.type.to.kind === 'dependent')).length / 64;
+    score -= 0.25 + decl.parameters.filter((p) => p.type.kind === 'dependent' || (p.type.kind === 'reference' && p.type.to.kind === 'dependent')).length / 64;
   }
   for (const [i, t] of args.entries()) {
     const p = decl.parameters[i];
@@ -304,8 +306,7 @@ function choose(ctx: FunctionContext, candidates: readonly FunctionDecl[], args:
   // What tells them apart (`enable_if`, a constraint) is not read.
   if (rival !== null) return ctx.unsupported(`call of ${name}: several templates fit`, at.span);
   const { decl: first, score } = best;
-  // `long` and `long long` are one type here.
-  if (matches.some(({ decl, score: other }) => decl !== first && other === score && isSecond(decl, first))) return ctx.unsupported(`call of ${name}: overloads of types that are told apart by their names alone`, at.span);
+  if (matches.some(({ decl }) => isUndecided(first, decl, args)) || (matches.length > 1 && explicit === null && isTorn(first, args))) return ctx.unsupported(`call of ${name}: which overload is meant`, at.span);
   if (first.template === null && matches.some((m) => m.decl.template !== null && m.score > score - 1 && isNearer(ctx, m.decl, first, args))) return ctx.unsupported(`call of ${name}: a template may be nearer`, at.span);
   best = twin(ctx, best, matches, args, object) ?? ctx.unsupported(`call of ${name}: overloads that const or a kind of reference tells apart`, at.span);
   if (best.decl.body === null) {
@@ -320,11 +321,57 @@ function runsOnDevice({ qualifiers }: FunctionDecl): boolean {
   return qualifiers.device || qualifiers.constexpr;
 }
 
-/** Two functions of one file that have the same parameters as far as the tree tells. */
-function isSecond(a: FunctionDecl, b: FunctionDecl): boolean {
-  const plain = (one: FunctionDecl): boolean => one.body !== null && one.template === null && one.specialises === null && !isLeftOut(one);
-  const alike = a.file === b.file && a.owner === b.owner && a.qualifiers.device === b.qualifiers.device && a.qualifiers.host === b.qualifiers.host;
-  return alike && plain(a) && plain(b) && sameSignature(a, b);
+/**
+ * Is it not sure that the overload is the better one? Types of the simulator do not tell `long` from `long long`, nor an enum from its number: those of the tree do, where they do not hang on a
+ * template's parameters.
+ */
+function isUndecided(best: FunctionDecl, other: FunctionDecl, args: readonly Expr[]): boolean {
+  if (best === other || best.specialises !== null || other.specialises !== null || isLeftOut(other) || sameSignature(best, other)) return false;
+  return args.some((arg, i) => {
+    const [own, rival] = [numberOf(best.parameters[i]), numberOf(other.parameters[i])];
+    if (own === null || rival === null || own === rival || (own !== 'any' && rival !== 'any' && sameWrittenType(own, rival))) return false;
+    if (isTemporary(best.parameters[i]) !== isTemporary(other.parameters[i])) return true;
+    const [rank, there] = [rankOf(own, arg), rankOf(rival, arg)];
+    if (rank !== null && there !== null) return there !== 'none' && (rank === 'none' || there < rank);
+    // Not known: what another type of that size and sign, or the template, may be nearer to.
+    return own !== 'any' && (rival === 'any' || isAlike(own, rival));
+  });
+}
+
+function isTemporary(parameter: ParameterDecl | undefined): boolean {
+  return parameter?.type.kind === 'reference' && parameter.type.rvalue === true;
+}
+
+/** One parameter of the template would stand for two types of numbers. */
+function isTorn(decl: FunctionDecl, args: readonly Expr[]): boolean {
+  const bound = new Map<object, Type>();
+  return decl.template !== null && args.some((arg, i) => {
+    const type = stripReference(decl.parameters[i]?.type ?? UNKNOWN);
+    const from = decay(arg.type);
+    if (numberOf(decl.parameters[i]) !== 'any' || type.kind !== 'dependent' || type.decl === null || !isArithmetic(from)) return false;
+    const known = bound.get(type.decl);
+    bound.set(type.decl, from);
+    return known !== undefined && !sameWrittenType(known, from);
+  });
+}
+
+/** The type of a parameter for numbers; `any` for one of a template that takes every type as it is. */
+function numberOf(parameter: ParameterDecl | undefined): Type | 'any' | null {
+  if (parameter === undefined || parameter.pack) return null;
+  const type = unqualified(stripReference(parameter.type));
+  if (type.kind === 'dependent') return type.decl !== null && type.text === type.decl.name ? 'any' : null;
+  return isArithmetic(type) ? type : null;
+}
+
+function rankOf(wanted: Type | 'any', arg: Expr): Rank {
+  const from = decay(arg.type);
+  if (!isArithmetic(from) || (from.kind === 'int' && from.named === 'uncertain')) return null;
+  return wanted === 'any' ? 0 : arithmeticRank(wanted, from);
+}
+
+function isAlike(a: Type, b: Type): boolean {
+  const bits = (t: Type): string => (t.kind === 'int' ? `${t.bits}${t.signed ? '' : 'u'}` : t.kind === 'enum' ? `${t.decl.underlying.bits}${t.decl.underlying.signed ? '' : 'u'}` : printType(t));
+  return bits(a) === bits(b);
 }
 
 /** Of the best match and those that differ from it in `const` and references alone, the one that is meant. */
