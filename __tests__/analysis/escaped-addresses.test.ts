@@ -137,3 +137,45 @@ describe('harmless twins stay uniform', () => {
     `int f = m; numbers[threadIdx.x] = (u64)out; ${ODD} *(int *)numbers[threadIdx.x] = 9;`,
   ])('%s', (body) => { expect(scopeOf(body)).toBe('grid'); });
 });
+
+describe('however it is spelled', () => {
+  const macros = '#define PASTE_(k) f##k\n#define PASTE(k) PASTE_(k)\n#define NAME_(k) f_##k\n#define NAME(k) NAME_(k)\n';
+  function last(body: string): string {
+    const { program, unit } = load(`${macros}__device__ void raise(int bitand x) { x = threadIdx.x; }\n__device__ void taken(int x) { x = threadIdx.x; }\n__global__ void k(int *out, int n, int m) { ${body} }\n`);
+    const kernel = unit.kernels[0];
+    if (kernel === undefined) throw new Error('no kernel');
+    const facts = createAnalysis(program, {}).kernel(kernel);
+    const branch = facts.branches[facts.branches.length - 1];
+    if (branch === undefined) throw new Error('no branch');
+    return facts.scope(branch.condition).value;
+  }
+
+  test.each([
+    'int f = m; int *q = bitand f; if (threadIdx.x & 1) ++*q; if (f > 3) out[0] = 1;', 'int f = m; int bitand q = f; if (threadIdx.x bitand 1) q and_eq 3; if (f > 3) out[0] = 1;',
+    'int f = m; int *q = n > 3 and m > 2 ? bitand f : out; if (threadIdx.x & 1) *q = 9; if (f > 3) out[0] = 1;', 'int f = m; if (threadIdx.x bitand 1) f or_eq 4; if (f > 3) out[0] = 1;', 'int f = m; if (threadIdx.x & 1) f xor_eq 4; if (f > 3) out[0] = 1;',
+    'int f = m; if (threadIdx.x & 1) raise(f); if (f > 3) out[0] = 1;', 'int f = m; if (not (threadIdx.x & 1)) f = compl f; if (f > 3) out[0] = 1;', 'int f = m; if ((threadIdx.x & 1) not_eq 0) f = m xor 1 bitor n; if (f > 3) out[0] = 1;',
+    'int f = m; if (threadIdx.x & 1) raise(*(bitand f)); if (f > 3) out[0] = 1;', 'int f = m; auto up = [bitand] { f = threadIdx.x; }; up(); if (f > 3) out[0] = 1;', 'int f = m; auto and q = f; q = threadIdx.x; if (f > 3) out[0] = 1;',
+    'int f_0 = m; if (threadIdx.x & 1) NAME(__COUNTER__)++; if (f_0 > 3) out[0] = 1;', 'int f0 = m; if (threadIdx.x & 1) PASTE(__COUNTER__) = 9; if (f0 > 3) out[0] = 1;', 'int f_7 = m; if (threadIdx.x & 1) NAME(__LINE__) = 9; if (f_7 > 3) out[0] = 1;',
+    'int f_0 = m; if (threadIdx.x & 1) raise(NAME(__COUNTER__)); if (f_0 > 3) out[0] = 1;', 'int f_0 = m; int *q = &NAME(__COUNTER__); if (threadIdx.x & 1) *q = 9; if (f_0 > 3) out[0] = 1;',
+    'int f_0 = m, f_1 = m; int NAME(__COUNTER__) = m; if (threadIdx.x & 1) NAME(__COUNTER__)++; if (f_1 > 3) out[0] = 1;',
+  ])('%s', (body) => { expect(last(body)).toBe('lane'); });
+
+  test.each([
+    'int f = m; if (threadIdx.x bitand 1) out[0] and_eq 3; if (f > 3 and not (m not_eq 2) or compl m) out[0] = 1;', 'int f = m; int *q = bitand f; if (threadIdx.x & 1) out[0] = *q; if (f > 3) out[0] = 1;',
+    'int f = m; if (threadIdx.x & 1) taken(f); if (f bitand 3) out[0] = 1;', 'int f_4 = m, f_5 = m; if (threadIdx.x & 1) NAME(5)++; if (f_4 > 3) out[0] = 1;', 'int f = m; if (threadIdx.x & 1) out[0] = __LINE__; if (f > 3) out[0] = 1;',
+  ])('harmless: %s', (body) => { expect(last(body)).toBe('grid'); });
+
+  test.each([
+    'int ff = m; if (threadIdx.x & 1) f\\\nf++; if (ff > 3) out[0] = 1;', 'int ff = m; if (threadIdx.x & 1) { f\\\nf = 9; } if (ff > 3) out[0] = 1;', 'int ff = m; int *q = &f\\\nf; if (threadIdx.x & 1) *q = 9; if (ff > 3) out[0] = 1;',
+    'int ff = m; if (threadIdx.x & 1) raise(f\\\r\nf); if (ff > 3) out[0] = 1;', 'int f = m; if (threadIdx.x & 1) +\\\n+f; if (f > 3) out[0] = 1;', 'int f = m; if (f > 1\\\n2) out[0] = 1;', 'int f = m; out[0] = 1; /\\\n/ f = 2;\nif (f > 3) out[0] = 1;',
+  ].map((body) => [body]))('a word on two lines is not read: %s', (body) => {
+    const { unit } = load(`__device__ void raise(int &x) { x = threadIdx.x; }\n__global__ void k(int *out, int n, int m) { ${body} }\n__global__ void fine(int *out) { out[0] = 1; }\n`);
+    expect(unit.kernels.map((kernel) => [kernel.understood, kernel.problems.length > 0])).toEqual([[false, true], [true, false]]);
+    expect(unit.kernels[0]?.body?.body.map((stmt) => stmt.kind)).toEqual(['opaque']);
+  });
+
+  test.each(['out[0] = n; // a comment\\\nthat goes on', 'asm("membar.gl;\\\nmembar.cta;");', 'if (n > 3 \\\n && m > 2) out[0] = 1;', 'out[0] = n +\\\nm;', '#define ADD(x) x\\\n+1\nout[0] = ADD(n);'])('a line that goes on between words, in strings and comments is: %s', (body) => {
+    const { unit } = load(`__global__ void k(int *out, int n, int m) {\n${body}\n}\n`);
+    expect(unit.kernels.map((kernel) => [kernel.understood, kernel.problems.length])).toEqual([[true, 0]]);
+  });
+});

@@ -4,6 +4,7 @@ import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
 import { TokenKind, type Tokens } from './tokens.js';
 import { tokenizeFragment } from './tokenizer.js';
+import { OPERATOR_WORDS } from './words.js';
 
 /** `i` is the token, `index` its number in `SourceFile.directives`. */
 export function directiveRule(stream: Stream, patches: Patches, i: number, index: number): void {
@@ -60,13 +61,11 @@ function conditionalRule(stream: Stream, patches: Patches, directive: Directive)
   patches.note({ kind: 'other', span, text: stream.source.text.slice(span.start, span.end) });
 }
 
-const ALTERNATIVE = new Set(['not', 'and', 'or', 'compl', 'bitand', 'bitor', 'xor', 'not_eq']);
-
 function isPlainCondition(tokens: Tokens): boolean {
   for (let i = 0; i < tokens.count; i++) {
     switch (tokens.kind(i)) {
       case TokenKind.identifier:
-        if (ALTERNATIVE.has(tokens.spelling(i)) || tokens.spelling(i).startsWith('__has_')) return false;
+        if (OPERATOR_WORDS.has(tokens.spelling(i)) || tokens.spelling(i).startsWith('__has_')) return false;
         break;
       case TokenKind.punctuation:
         if (!/^(?:[-+*/%()!~<>|&^,]|==|!=|<=|>=|&&|\|\||<<|>>)$/.test(tokens.spelling(i))) return false;

@@ -1,6 +1,6 @@
 /** Tells in constant time, mostly without making a string, whether an identifier is a word of the overlay or a macro of the unit. */
 import type { Tokens } from './tokens.js';
-import { ATTRIBUTES, BOUNDS, PRIMITIVE_TYPES, QUALIFIERS } from './words.js';
+import { ATTRIBUTES, BOUNDS, OPERATOR_WORDS, PRIMITIVE_TYPES, QUALIFIERS } from './words.js';
 
 const OTHER_WORDS = ['decltype', 'typeid', 'new', 'template', '_Pragma', '__pragma', '__restrict', '__volatile__'];
 
@@ -34,6 +34,6 @@ function hash(text: string, start: number, end: number): number {
   return (text.charCodeAt(start) * 37 + text.charCodeAt(end - 1) * 101 + (end - start) * 769) & (SIZE - 1);
 }
 
-const WORDS: ReadonlySet<string> = new Set([...QUALIFIERS, ...BOUNDS.keys(), ...ATTRIBUTES, ...PRIMITIVE_TYPES, ...OTHER_WORDS]);
+const WORDS: ReadonlySet<string> = new Set([...QUALIFIERS, ...BOUNDS.keys(), ...ATTRIBUTES, ...PRIMITIVE_TYPES, ...OPERATOR_WORDS.keys(), ...OTHER_WORDS]);
 const WORD_FILTER = new Uint8Array(SIZE);
 for (const word of WORDS) WORD_FILTER[hash(word, 0, word.length)] = 1;

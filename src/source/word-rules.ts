@@ -3,7 +3,7 @@ import type { Patches } from './patches.js';
 import type { Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
 import type { Span } from './types.js';
-import { ATTRIBUTES, BOUNDS, QUALIFIERS } from './words.js';
+import { ATTRIBUTES, BOUNDS, OPERATOR_WORDS, QUALIFIERS } from './words.js';
 
 /** How many tokens a launch configuration, and a run of qualifiers, may have: bounds that keep malformed text linear. */
 const FAR = 2048;
@@ -16,6 +16,9 @@ export function wordRule(stream: Stream, patches: Patches, i: number, name: stri
   if (bounds !== undefined) return boundsWord(stream, patches, i, bounds);
   // Whatever stands in an attribute is the host compiler's, also where it is spelled like a qualifier of CUDA.
   if (ATTRIBUTES.has(name)) return attribute(stream, patches, i, name);
+  // The grammar knows some of them, and only between two operands: `bitand f` is an address, `int and r` a reference.
+  const operator = OPERATOR_WORDS.get(name);
+  if (operator !== undefined) return dialect(stream, patches, i, operator);
   switch (name) {
     case '_Pragma':
     case '__pragma': return pragmaOperator(stream, patches, i);

@@ -36,11 +36,16 @@ export const DECLARATION_WORDS: ReadonlySet<string> = new Set([
   'template', 'typedef', 'using', 'namespace',
 ]);
 
+/** Operators spelled as words: ISO C++ 17, [lex.digraph]. */
+export const OPERATOR_WORDS: ReadonlyMap<string, string> = new Map([
+  ['and', '&&'], ['or', '||'], ['not', '!'], ['xor', '^'], ['bitand', '&'], ['bitor', '|'], ['compl', '~'], ['not_eq', '!='], ['and_eq', '&='], ['or_eq', '|='], ['xor_eq', '^='],
+]);
+
 /** Words of the language that are neither a type nor a name. */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   ...PRIMITIVE_TYPES, ...DECLARATION_WORDS, ...SPECIFIERS.keys(), ...ATTRIBUTES,
   'if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'break', 'continue', 'return', 'goto', 'try', 'catch', 'throw', 'new', 'delete',
   'sizeof', 'alignof', 'decltype', 'noexcept', 'static_assert', 'static_cast', 'reinterpret_cast', 'const_cast', 'dynamic_cast', 'typeid', 'operator',
   'public', 'private', 'protected', 'this', 'nullptr', 'true', 'false', 'asm', '__asm__', '__asm', 'requires', 'concept', 'co_return', 'co_await',
-  'co_yield', 'export', 'and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'typeof', '__typeof__', '_Pragma', '__pragma', '_Static_assert',
+  'co_yield', 'export', ...OPERATOR_WORDS.keys(), 'typeof', '__typeof__', '_Pragma', '__pragma', '_Static_assert',
 ]);

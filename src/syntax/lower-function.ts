@@ -11,6 +11,7 @@ import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
 import { includeIn, unreadBody } from './lower-include.js';
+import { brokenWordIn } from './broken-words.js';
 import { doubtBody, duringDoubts, tellDoubts } from './lower-doubt.js';
 import { lowerCompound } from './lower-statement.js';
 import { keepScope } from './look-up.js';
@@ -142,6 +143,13 @@ function lowerBodyOf(ctx: Lowering, node: Cst, body: Cst, decl: FunctionNode): v
   const list = childOfType(node, 'field_initializer_list');
   if (list !== null) decl.initialisers = memberInitialisers(ctx, list);
   if (doubtBody(ctx, body, decl)) return;
+  const wordAt = ctx.override === null ? brokenWordIn(ctx.unit.source, decl.span.start, body.end) : null;
+  if (wordAt !== null) {
+    decl.understood = false;
+    decl.problems.push({ line: ctx.unit.source.line(wordAt), message: 'not understood: a line that ends in a backslash in the middle of a word (write the word on one line)' });
+    decl.body = { kind: 'compound', span: ctx.span(body), body: [ctx.opaqueStmt(body, 'a word on two lines')] };
+    return;
+  }
   decl.body = lowerCompound(ctx, body);
   if (!broken && includeIn(ctx, body.start, body.end)) unreadBody(ctx, body, decl);
   tellDoubts(ctx, decl);

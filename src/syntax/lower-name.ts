@@ -30,6 +30,7 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
     return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
   }
   const found = ctx.unit.lookup.lookup(ctx.scope, name);
+  if (ctx.expanding.length > 0 && isNumbered(name, found !== null)) return { kind: 'opaque', span: ctx.span(node), type: UNKNOWN, reason: `the name that \`${name}\` becomes` };
   if (found !== null) return referTo(ctx, node, name, found);
   if (ctx.unit.lookup.mayBeOther(name)) return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
   const constant = standardConstant(name);
@@ -37,6 +38,11 @@ export function lowerIdentifier(ctx: Lowering, node: Cst): Expr {
   const coordinate = COORDINATES.get(name);
   if (coordinate !== undefined) return { kind: 'coordinate', span: ctx.span(node), type: coordinate.type, base: coordinate.base, axis: null };
   return { kind: 'ref', span: ctx.span(node), type: UNKNOWN, name, decl: null };
+}
+
+/** Is a name pasted together with a number that only the compiler knows: of the line, or one more each time? It may be that of any variable; one of the same line is found. */
+function isNumbered(name: string, found: boolean): boolean {
+  return name.includes('__COUNTER__') || (!found && name.length > '__LINE__'.length && name.includes('__LINE__'));
 }
 
 /** The type of an expression that names this declaration. */

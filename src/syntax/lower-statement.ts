@@ -20,6 +20,7 @@ import type { AsmStmt, CompoundStmt, Expr, IfStmt, LoopPragma, Stmt } from './tr
 import { stripReference } from './types.js';
 
 const LOOPS = new Set(['for_statement', 'while_statement', 'do_statement', 'for_range_loop']);
+const BRANCHES = new Set(['if_statement', 'switch_statement', 'return_statement']);
 
 /** Longest `else if` chain that is kept as nested statements. */
 const MAX_ELSE_IF = 400;
@@ -67,6 +68,8 @@ export function lowerStatement(ctx: Lowering, node: Cst, pragmas: readonly LoopP
 
 function dispatch(ctx: Lowering, node: Cst, pragmas: readonly LoopPragma[], before: number): Stmt | null {
   const span = ctx.span(node);
+  // What the parser's recovery left beside the parts is a part of the statement that nobody reads.
+  if (node.error && (LOOPS.has(node.type) || BRANCHES.has(node.type)) && holdsError(node)) return ctx.opaqueStmt(node, 'syntax error');
   if (LOOPS.has(node.type)) return lowerLoop(ctx, node, node.type as LoopKind, [...pragmas, ...blankedPragmas(ctx, before, node.start)]);
   switch (node.type) {
     case 'compound_statement': return lowerCompound(ctx, node);
