@@ -10,7 +10,7 @@ import { builtin } from '../cuda/builtins.js';
 import { mayBindElement, takes } from './binding.js';
 import { strip } from './children.js';
 import { isFixed } from './const-promise.js';
-import { addressedBy, NO_ROOTS, rootsOf, type Root } from './lvalues.js';
+import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Stmt, Type } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
@@ -37,6 +37,8 @@ export function outputsOf(call: CallExpr, around: Stmt): readonly CallOutput[] {
     const roots = callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object);
     for (const root of roots) outputs.push({ root: { ...root, whole: false }, argument: -1, how: visible && roots.length === 1 ? 'reference' : 'unknown' });
   }
+  // An object that is called: its operator() may change it. Functions by address and lambdas, whose captures are followed with them, have no state to change.
+  if (callee.kind === 'value' && hasState(callee.value)) for (const root of rootsOf(callee.value)) outputs.push({ root: { ...root, whole: false }, argument: -1, how: 'unknown' });
   for (let i = 0; i < call.arguments.length; i++) {
     const argument = call.arguments[i];
     if (argument === undefined) continue;
@@ -65,6 +67,15 @@ export function outputsOf(call: CallExpr, around: Stmt): readonly CallOutput[] {
     }
   }
   return outputs.length === 0 ? NO_OUTPUTS : outputs;
+}
+
+/** May what is called be an object of a class: one that is not a pointer, nor a variable that only ever names a lambda? */
+function hasState(value: Expr): boolean {
+  const { kind } = valueType(value.type);
+  if (kind === 'pointer' || kind === 'function') return false;
+  const e = strip(value);
+  const init = e.kind === 'ref' && e.decl?.kind === 'variable' ? e.decl.init : null;
+  return e.kind !== 'lambda' && (init === null || strip(init).kind !== 'lambda');
 }
 
 /** Variables that a value which may be bound to a reference is (a part of). */
