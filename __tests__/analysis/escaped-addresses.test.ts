@@ -107,6 +107,10 @@ describe('written through what was found there', () => {
   });
 });
 
+test.each([['mutable int v; int w;', 'const auto &', 'lane'], ['int v; int w;', 'auto &', 'lane'], ['mutable int v; int w;', 'auto &&', 'lane'], ['int v; int w;', 'const auto &', 'grid'], ['int v; int w;', 'auto ', 'grid']])('parts of `struct { %s }` by `%s[p, q]`: %s', (fields, how, scope) => {
+  expect(scopeOf(`struct M { ${fields} }; M g{m, 1}; ${ODD} { ${how}[p, q] = g; ${how.startsWith('const') && !fields.startsWith('mutable') ? 'out[0] = p;' : 'p++;'} } int f = g.v;`)).toBe(scope);
+});
+
 /** Calls that find the address by themselves, or may. */
 const CALLS: readonly (readonly [string, string])[] = [
   ['one = &f;', 'unseen();'], ['slots[threadIdx.x] = &f;', 'unseen();'], ['keep(&f);', 'unseen();'], ['numbers[threadIdx.x] = (u64)&f;', 'unseen();'], ['__shared__ int *held[256]; held[threadIdx.x] = &f;', 'unseen();'],

@@ -10,8 +10,9 @@ import { DefUseExpressions, type OpenTarget } from './def-use-expressions.js';
 import { NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
+import { hasMutable } from './const-promise.js';
 import { callsIterators } from './implicit-calls.js';
-import { rootOf, rootsOf, variableOf } from './lvalues.js';
+import { rootOf, rootsOf, valueType, variableOf } from './lvalues.js';
 import { assignsOwnObject, forEachRef } from './structure.js';
 import type { Expr, FunctionDecl, Stmt, SwitchStmt, VariableDecl } from '../syntax/tree.js';
 
@@ -160,7 +161,7 @@ class Builder extends DefUseExpressions {
       const lvalue = strip(variable.init);
       if (lvalue.kind === 'index' || lvalue.kind === 'member' || lvalue.kind === 'unary' || lvalue.kind === 'ref' || lvalue.kind === 'conditional') this.memoryReferences.add(variable);
     }
-    if (variable.opaqueInit && variable.init !== null && variable.type.kind === 'reference' && variable.type.to.const !== true) this.boundParts(variable.init, at);
+    if (variable.opaqueInit && variable.init !== null && variable.type.kind === 'reference' && (variable.type.to.const !== true || hasMutable(valueType(strip(variable.init).type)))) this.boundParts(variable.init, at);
     if (variable.opaqueInit) this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `\`${variable.name}\` is not an ordinary variable`, previous: -1 });
     else if (variable.init !== null) this.declareAs(decl, { kind: 'declaration', decl: variable, init: variable.init });
     else if (variable.type.kind === 'unknown') this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `type of \`${variable.name}\` is not known`, previous: -1 });
