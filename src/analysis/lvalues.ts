@@ -10,7 +10,7 @@
  */
 import type { Variable } from './facts.js';
 import { strip } from './children.js';
-import type { Decl, Expr, ParameterDecl, RecordDecl, RefExpr, Type } from '../syntax/tree.js';
+import type { BinaryExpr, Decl, Expr, ParameterDecl, RecordDecl, RefExpr, Type } from '../syntax/tree.js';
 
 /** An automatic variable or a parameter; null for memory and for everything that holds no value. */
 export function variableOf(decl: Decl | null): Variable | null {
@@ -192,15 +192,24 @@ export function rootsOf(lvalue: Expr): readonly Root[] {
 export function addressedBy(pointer: Expr): readonly Root[] {
   const e = strip(pointer);
   switch (e.kind) {
-    case 'unary': return e.op === '&' ? rootsOf(e.operand) : e.type.kind === 'array' ? parts(rootsOf(e)) : NO_ROOTS;
+    case 'unary':
+      if (e.op === '&') return rootsOf(e.operand);
+      if (e.op === '~' || e.op === '-' || e.op === '+') return parts(addressedBy(e.operand));
+      return e.type.kind === 'array' ? parts(rootsOf(e)) : NO_ROOTS;
     case 'conditional': return [...addressedBy(e.then), ...addressedBy(e.else)];
     case 'binary':
       if (e.op === ',') return addressedBy(e.right);
-      return e.op === '+' || e.op === '-' ? parts([...addressedBy(e.left), ...addressedBy(e.right)]) : NO_ROOTS;
+      // An address that was made a number may be worked on like any other.
+      return isTest(e.op) ? NO_ROOTS : parts([...addressedBy(e.left), ...addressedBy(e.right)]);
     case 'cast': return parts(addressedBy(e.operand));
     case 'ref': case 'index': case 'member': return isArrayValued(e) ? parts(rootsOf(e)) : NO_ROOTS;
     default: return NO_ROOTS;
   }
+}
+
+/** Does the operator give a truth value, which no address can be had back from? */
+export function isTest(op: BinaryExpr['op']): boolean {
+  return op === '==' || op === '!=' || op === '<' || op === '>' || op === '<=' || op === '>=' || op === '&&' || op === '||';
 }
 
 function parts(roots: readonly Root[]): readonly Root[] {

@@ -19,7 +19,8 @@ import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
 import { indexAlong, indexFunction, type FunctionIndex, type IndexBuilder } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
-import { isMember, isReference, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
+import { isMember, isReference, isTest, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
+import { isExpr } from '../syntax/walk.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 
 export interface Assignment {
@@ -282,8 +283,8 @@ class Walk {
         case 'binary':
           if (up.op === '+' || up.op === '-') { child = up; continue; }
           if (up.op === ',' && up.right === child) { child = up; continue; }
-          // `new T *(&x)` reads as a product.
-          if (up.op === '*' || up.op === '&') this.escape(decl);
+          // An address as a number that goes on in another one (`(size_t)&x ^ key`); `new T *(&x)` reads as a product, too.
+          if (up.op !== ',' && !isTest(up.op)) this.escape(decl);
           return; // compared, or the value is dropped
         case 'unary':
           if (up.op === '*' || up.op === '!') return;
@@ -414,7 +415,8 @@ class Walk {
 /** Does a built-in store this argument, or give it back to somebody? Only what it reads or writes through an address is left alone. */
 function keepsArgument(call: CallExpr, argument: Node, parent: Node | undefined): boolean {
   const entry = call.callee.kind === 'builtin' ? builtin(call.callee.name) : undefined;
-  if (entry === undefined) return true;
+  // An address as a number may go on in the result.
+  if (entry === undefined || (isExpr(argument) && argument.type.kind !== 'pointer' && argument.type.kind !== 'array' && parent?.kind !== 'expression')) return true;
   const position = call.arguments.findIndex((one) => one === argument);
   return (entry.writes.length > 0 && !entry.writes.includes(position) && !entry.reads.includes(position)) || (call.type.kind === 'pointer' && parent?.kind !== 'expression');
 }

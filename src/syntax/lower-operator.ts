@@ -17,6 +17,9 @@ const BINARY = new Map<string, BinaryOperator>([
 /** Operators that may also be unary: before them `(T)` may be a cast. */
 const EITHER = new Set(['+', '-', '*', '&', '&&']);
 
+/** Where the last operand of an expression stands that ends with one. */
+const LAST_OPERAND: Readonly<Record<string, string | undefined>> = { binary_expression: 'right', unary_expression: 'argument', pointer_expression: 'argument', cast_expression: 'value' };
+
 interface Link { readonly node: Cst; readonly operator: Cst; readonly right: Cst }
 
 /** `a + b - c …`: the left spine is walked in a loop, so that a chain of a thousand terms costs no stack. */
@@ -45,7 +48,12 @@ export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr 
 /** If the operand that ends before a `-`, `+`, `*` or `&` is `(T)`, the operator is unary and `(T)` a cast. */
 function checkCast(ctx: Lowering, left: Cst): void {
   let operand: Cst | null = left;
-  while (operand?.type === 'binary_expression') operand = fieldChild(operand, 'right');
+  // The last operand of a chain, behind what stands in front of it: `-(T)*p`, `~(T)&x`, `(int)(T)-x`.
+  while (operand !== null) {
+    const tail: string | undefined = LAST_OPERAND[operand.type];
+    if (tail === undefined) break;
+    operand = fieldChild(operand, tail);
+  }
   if (operand?.type !== 'parenthesized_expression') return;
   const [inner] = namedChildren(operand);
   if (inner === undefined || !isTypeName(ctx, inner)) return;
