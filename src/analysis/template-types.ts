@@ -191,6 +191,7 @@ export function isForeign(type: Type, program: Program): boolean {
 
 /** Is a class template, or one that the class has for a base, given a foreign type? */
 export function givesForeign(type: RecordType, program: Program): boolean {
+  if (type.templateArguments === undefined && type.decl.bases.length === 0) return false;
   // `struct S : Base<S>`: the question is being asked already.
   if (asked.has(type.decl)) return false;
   asked.add(type.decl);

@@ -89,24 +89,18 @@ function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, st
   return taint;
 }
 
-/**
- * A solution for every body that the candidates may run; null for one that is not visible or not to be solved. The answer is kept until
- * something in the state changes: each operand of nested calls would be looked at again for every output and candidate of each level.
- */
+/** A solution for every body that the candidates may run; null for one that is not visible or not to be solved. */
 export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
   if (candidates.length === 0) return NONE;
-  // The answer may be one that an earlier step asked for, and with it what that step read.
-  state.asksElsewhere();
-  const known = state.solvedCalls.get(call);
-  if (known !== undefined && known.revision === state.revision) return known.solved;
-  const solved: (Uniformity | null)[] = [];
-  for (const candidate of candidates) {
-    const bodies = bodiesOf(candidate, state.env.program);
-    if (bodies.length === 0) solved.push(null);
-    for (const fn of bodies) solved.push(state.world.solve(fn, entryOf(fn, call, state)));
-  }
-  state.solvedCalls.set(call, { revision: state.revision, solved });
-  return solved;
+  return state.solvedCallees(call, () => {
+    const solved: (Uniformity | null)[] = [];
+    for (const candidate of candidates) {
+      const bodies = bodiesOf(candidate, state.env.program);
+      if (bodies.length === 0) solved.push(null);
+      for (const fn of bodies) solved.push(state.world.solve(fn, entryOf(fn, call, state)));
+    }
+    return solved;
+  });
 }
 
 const NONE: readonly Uniformity[] = [];

@@ -25,6 +25,7 @@ import type { Env } from './env.js';
 import type { Variable } from './facts.js';
 import { callHidesValue, isImplicit, recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
+import { ReadSets, type Rested } from './read-sets.js';
 import { callTaint, isForeignCall, leaksByCall, outputTaint, storesUnasked } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
@@ -67,8 +68,7 @@ export class Uniformity {
   private readonly taints: Int32Array;
   private readonly own: Int32Array;
   private readonly exits = new Map<LoopFlow, number>();
-  /** Join of everything stored through pointers that may lead to the thread's own objects. */
-  localStore = CONSTANT;
+  private storedThere = CONSTANT;
   /** Is anything stored so? */
   storesThere = false;
   /**
@@ -86,10 +86,10 @@ export class Uniformity {
   private at = NOWHERE;
   /** It has read what a later step gives. */
   private readAhead = false;
-  /** Counts the changes of what expressions are evaluated with. */
-  revision = 0;
-  /** Solutions of the callees of calls, as of a revision. */
-  readonly solvedCalls = new Map<CallExpr, { readonly revision: number; readonly solved: readonly (Uniformity | null)[] }>();
+  /** What expressions are evaluated with: a cell for the element of each value, then one for that of each control, the last for what is stored. */
+  private readonly cells: ReadSets;
+  /** Solutions of the callees of calls. */
+  private readonly solvedCalls = new Map<CallExpr, Rested<readonly (Uniformity | null)[]>>();
 
   constructor(readonly world: World, readonly env: Env, readonly entry: Entry) {
     this.function = env.function;
@@ -97,6 +97,7 @@ export class Uniformity {
     this.defUse = defUseOf(env.function);
     this.taints = new Int32Array(this.defUse.values.length);
     this.own = new Int32Array(this.defUse.controls.length);
+    this.cells = new ReadSets(this.taints.length + this.own.length + 1);
     this.leaked = entry.leaked;
   }
 
@@ -113,7 +114,7 @@ export class Uniformity {
       if (this.defUse.unstructuredFrom !== null) {
         let all = this.everything;
         for (const taint of this.own) all |= taint;
-        if (all !== this.everything) { this.everything = all; this.revision++; changed = true; }
+        if (all !== this.everything) { this.everything = all; this.cells.changedForAll(); changed = true; }
       }
       if (this.localStore !== before || (kept && this.leaked)) changed = true;
       else if (!this.defUse.cyclic || forward) break;
@@ -121,7 +122,7 @@ export class Uniformity {
     }
     this.result = this.collectReturns();
     // What was recursion while this was being solved is none for those who ask later.
-    this.revision++;
+    this.cells.changedForAll();
     return this;
   }
 
@@ -171,18 +172,23 @@ export class Uniformity {
     if (now === old) return false;
     if (value !== null) this.taints[value.id] = now;
     else this.own[control.id] = now;
-    this.revision++;
+    this.cells.changed(value !== null ? value.id : this.taints.length + control.id);
     return true;
   }
 
   /** Does every step give what it gave? A solution does; the sweeps of loops rest on which steps cannot have changed, and tests ask. */
   isFixpoint(): boolean {
+    this.solvedCalls.clear();
     return !this.sweepSteps(0, this.defUse.steps.length);
   }
 
-  /** What is being evaluated asks what was or will be found elsewhere: it is asked again. */
-  asksElsewhere(): void {
+  /** The callees of a call as `solve` finds them, or found them as long as nothing has changed that it read. */
+  solvedCallees(call: CallExpr, solve: () => readonly (Uniformity | null)[]): readonly (Uniformity | null)[] {
+    // An answer that an earlier step asked for may have read what comes later, as that step did: this one is asked again too.
     this.readAhead = true;
+    let known = this.solvedCalls.get(call);
+    if (known === undefined || !this.cells.holds(known)) this.solvedCalls.set(call, known = this.cells.find(solve));
+    return known.answer;
   }
 
   private ownOf(control: Control): number {
@@ -197,7 +203,8 @@ export class Uniformity {
         const ranged = flow.loop.kind === 'range-for' && callsIterators(flow.loop) ? UNKNOWN : CONSTANT;
         const test = flow.condition === null || isOverArray(flow.loop) ? CONSTANT : taintOf(flow.condition, this) & ~LOCAL;
         const exit = ranged | test | this.joinOwn(flow.breaks) | this.everything;
-        if (this.exits.get(flow) !== exit) { this.exits.set(flow, exit); this.revision++; }
+        // Steps read it, and no expression.
+        this.exits.set(flow, exit);
         return exit | this.joinOwn(flow.leaves);
       }
     }
@@ -318,7 +325,7 @@ export class Uniformity {
   leak(): void {
     if (this.leaked) return;
     this.leaked = true;
-    this.revision++;
+    this.cells.changedForAll();
   }
 
   /** May what lies in memory, as a value of this type, lead to one of the thread's own objects? */
@@ -338,10 +345,16 @@ export class Uniformity {
 
   private stored(taint: number): void {
     this.storesThere = true;
-    const all = this.localStore | taint;
-    if (all === this.localStore) return;
-    this.localStore = all;
-    this.revision++;
+    const all = this.storedThere | taint;
+    if (all === this.storedThere) return;
+    this.storedThere = all;
+    this.cells.changed(this.taints.length + this.own.length);
+  }
+
+  /** Join of everything stored through pointers that may lead to the thread's own objects. */
+  get localStore(): number {
+    this.cells.read(this.taints.length + this.own.length);
+    return this.storedThere;
   }
 
   /** Is the lvalue (a part of) a reference of which no object is known? */
@@ -403,11 +416,13 @@ export class Uniformity {
   valueTaint(id: number): number {
     if (id < 0) return UNKNOWN;
     if ((this.defUse.valueSteps[id] ?? 0) >= this.at) this.readAhead = true;
+    this.cells.read(id);
     return this.taints[id] ?? UNKNOWN;
   }
 
   ownTaint(control: Control): number {
     if ((this.defUse.controlSteps[control.id] ?? 0) >= this.at) this.readAhead = true;
+    this.cells.read(this.taints.length + control.id);
     return this.own[control.id] ?? UNKNOWN;
   }
 
