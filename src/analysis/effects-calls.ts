@@ -104,7 +104,7 @@ export abstract class CallEffects extends EffectTables {
     const inner = strip(value);
     if (inner.kind === 'conditional') { this.handedOver(inner.then); this.handedOver(inner.else); return; }
     // A name that nothing declares may be a constant, and is read as memory anyway.
-    if (this.isLvalue(inner) && !isFixedObject(inner) && !(inner.kind === 'ref' && inner.decl === null)) this.access(inner, 'both');
+    if (this.isLvalue(inner) && !isFixedObject(inner) && !(inner.kind === 'ref' && inner.decl === null && inner.argument === undefined)) this.access(inner, 'both');
   }
 
   /** An object that is used as a value of another type: its conversion functions run. */

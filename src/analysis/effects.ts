@@ -250,6 +250,11 @@ class Collector extends CallEffects {
       if (mode !== 'address') this.touch(UNKNOWN_PLACE, mode, node, null, false);
       return;
     }
+    if (decl.kind === 'template-parameter') {
+      // What is written is no value: the type that stands for `T` in `template <typename T, T R>` is a reference, or a class whose operators change something.
+      if (mode === 'write' || mode === 'both') this.access(node, mode);
+      return;
+    }
     if (decl.kind !== 'variable' && decl.kind !== 'parameter') return;
     if (decl.type.kind === 'reference') {
       this.uses.add(decl);

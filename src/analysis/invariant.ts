@@ -15,6 +15,7 @@ import { stableWithin } from './stability.js';
 import { structureOf } from './structure.js';
 import { isConstantObject } from './uniformity-loads.js';
 import type { Expr, Stmt } from '../syntax/tree.js';
+import { whyNameless } from '../syntax/tree.js';
 
 interface Found { readonly node: Node; readonly text: string; readonly chain: readonly Reason[] }
 
@@ -68,7 +69,7 @@ function direct(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found |
 
 function name(ref: Expr & { kind: 'ref' }, within: Stmt, env: Env, under: Set<string>): Found | null {
   const decl = ref.decl;
-  if (decl === null) return { node: ref, text: `\`${ref.name}\` is not known`, chain: [] };
+  if (decl === null) return { node: ref, text: ref.argument === undefined ? `\`${ref.name}\` is not known` : whyNameless(ref), chain: [] };
   const variable = variableOf(decl);
   if (variable !== null) {
     if (variable.type.kind === 'reference' && variable.kind === 'variable') return { node: ref, text: `\`${ref.name}\` is a reference`, chain: [] };

@@ -14,6 +14,7 @@ import { isFixed } from './const-promise.js';
 import { strip } from './children.js';
 import type { Variable } from './facts.js';
 import { isAutomatic, type FunctionIndex } from './function-index.js';
+import { mayHoldAddress } from './lvalues.js';
 
 /** What a place starts from. `this` is the object of the method; null is not known. */
 export type PlaceBase = Decl | 'this' | null;
@@ -120,7 +121,7 @@ export function placesOf(lvalue: Expr, context: PlaceContext, visiting: Readonly
         if (decl.type.kind === 'reference') return referent(decl, context, visiting);
         return [objectPlace(decl, context)];
       }
-      return [];
+      return decl.kind === 'template-parameter' && !isScalar(decl.type) ? UNKNOWN : [];
     }
     case 'member':
       if (expr.field !== null && expr.field.storage === 'member' && expr.field.type.kind === 'reference') return UNKNOWN;
@@ -136,12 +137,26 @@ export function placesOf(lvalue: Expr, context: PlaceContext, visiting: Readonly
     }
     case 'unary': return expr.op === '*' ? targetsOf(expr.operand, context, visiting) : [];
     case 'cast': return placesOf(expr.operand, context, visiting);
-    case 'conditional': return few([...placesOf(expr.then, context, visiting), ...placesOf(expr.else, context, visiting)]);
+    case 'conditional': return few([...held(expr.then, context, visiting), ...held(expr.else, context, visiting)]);
     case 'binary': return expr.op === ',' ? placesOf(expr.right, context, visiting) : [];
     case 'assign': case 'update': return placesOf(expr.target, context, visiting);
     case 'opaque': return UNKNOWN;
     case 'call': return expr.callee.kind === 'builtin' ? [] : UNKNOWN;
     default: return [];
+  }
+}
+
+/** One side of a choice: where the other one is an object in memory, what a temporary object leads to must not be lost. */
+function held(side: Expr, context: PlaceContext, visiting: ReadonlySet<Decl>): readonly Place[] {
+  const found = placesOf(side, context, visiting);
+  return found.length === 0 && mayHoldAddress(side.type) ? UNKNOWN : found;
+}
+
+/** A value that is no object: nothing can be stored in it, nor found behind it but by following a pointer. */
+function isScalar(type: Type | null): boolean {
+  switch (type?.kind) {
+    case 'bool': case 'int': case 'float': case 'enum': case 'pointer': case 'void': return true;
+    default: return false;
   }
 }
 
@@ -211,11 +226,34 @@ function isPointerLike(expr: Expr): boolean {
 
 /** A pointer that is read from a place: a field of a by-value record follows what the record was initialised with. */
 function loaded(expr: Expr, context: PlaceContext, visiting: ReadonlySet<Decl>): readonly Place[] {
-  return few(placesOf(expr, context, visiting).flatMap((place) => {
+  const holders = placesOf(expr, context, visiting);
+  if (holders.length === 0 && isOfTemporary(expr)) return UNKNOWN;
+  return few(holders.flatMap((place) => {
     const base = place.base;
     if (base !== null && base !== 'this' && base.kind === 'variable' && isAutomatic(base) && !place.steps.includes('*')) return localFieldTargets(base, place, context, visiting);
     return [follow(place, expr.type, context)];
   }));
+}
+
+/** Is it a part of an object that nothing names (`C{&x}.p`)? That one is in no memory that others reach, but what it holds leads somewhere. */
+function isOfTemporary(part: Expr): boolean {
+  for (let e = strip(part); ;) {
+    switch (e.kind) {
+      case 'member':
+        if (e.arrow) return false;
+        e = strip(e.object);
+        break;
+      case 'index': {
+        const base = strip(e.base);
+        if (base.type.kind === 'pointer') return false;
+        e = base;
+        break;
+      }
+      case 'unary': return e.op !== '*';
+      case 'cast': e = strip(e.operand); break;
+      default: return true;
+    }
+  }
 }
 
 /** `v.p` for a local record or local array of pointers `v`: only if `v` is a plain copy of another record. */

@@ -113,10 +113,10 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
   const base = place.base;
   if (base === 'this') {
     if (call.callee.kind === 'method') {
-      const objects = call.callee.arrow ? targetsOf(call.callee.object, caller) : placesOf(call.callee.object, caller);
-      return objects.map((object) => extend(object, place.steps.slice(1), place, caller));
+      const { object, arrow } = call.callee;
+      return arrow ? targetsOf(object, caller).map((target) => extend(target, place.steps.slice(1), place, caller)) : bound(object, place, caller);
     }
-    if (call.callee.kind === 'value') return placesOf(call.callee.value, caller).map((object) => extend(object, place.steps.slice(1), place, caller));
+    if (call.callee.kind === 'value') return bound(call.callee.value, place, caller);
     // A method that calls another one of its object without naming it.
     return [place];
   }
@@ -128,14 +128,23 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
   }
   const argument = call.arguments[position] ?? base.default;
   if (argument === null || base.pack) return [UNKNOWN_PLACE];
-  if (base.type.kind === 'reference') {
-    const bound = placesOf(argument, caller);
-    return bound.map((object) => extend(object, place.steps.slice(1), place, caller));
-  }
+  if (base.type.kind === 'reference') return bound(argument, place, caller);
   if (place.steps.startsWith('*')) return targetsOf(argument, caller).map((target) => extend(target, place.steps.slice(1), place, caller));
   const value = strip(argument);
   const holders = placesOf(value, caller);
   return holders.length === 0 ? [UNKNOWN_PLACE] : holders.map((holder) => extend(holder, place.steps, place, caller));
+}
+
+/** What a place stands for that starts from a reference to `object`, or from a method's own object. */
+function bound(object: Expr, place: Place, caller: PlaceContext): readonly Place[] {
+  const steps = place.steps.slice(1);
+  const places = placesOf(object, caller);
+  if (places.length > 0) return places.map((one) => extend(one, steps, place, caller));
+  // A temporary ends with the call; what a pointer in it leads to does not.
+  if (!steps.includes('*')) return [];
+  const { type } = strip(object);
+  if (!steps.startsWith('*') || (type.kind !== 'pointer' && type.kind !== 'array')) return [UNKNOWN_PLACE];
+  return targetsOf(object, caller).map((target) => extend(target, steps.slice(1), place, caller));
 }
 
 const functions = new WeakMap<Program, ReadonlyMap<string, readonly FunctionDecl[]>>();

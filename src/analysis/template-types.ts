@@ -98,7 +98,7 @@ function judgeSeen({ type, within }: Seen, program: Program, visiting: Set<Templ
 /** A type that stands for a parameter: what looks like a value of it is another name for something where it is a reference. */
 function judgeArgument(seen: Seen, program: Program, visiting: Set<TemplateParameterDecl>): Judgement {
   const { type } = seen;
-  if (type.kind === 'reference' && type.to.const !== true) return { foreign: 'a reference', open: false };
+  if (type.kind === 'reference') return { foreign: 'a reference', open: false };
   return judgeSeen(seen, program, visiting);
 }
 

@@ -17,6 +17,7 @@ import { solvedCallees } from './uniformity-calls.js';
 import { placeTaint, stability } from './uniformity-loads.js';
 import type { Uniformity } from './uniformity.js';
 import type { CallExpr, Expr, ParameterDecl } from '../syntax/tree.js';
+import { whyNameless } from '../syntax/tree.js';
 
 const MAX_LENGTH = 64;
 const MAX_REASONS = 12;
@@ -213,7 +214,7 @@ export class Explainer {
 
   private ref(ref: Expr & { kind: 'ref' }): void {
     const decl = ref.decl;
-    if (decl === null) { this.leaf(ref, ref.name, `no visible declaration of \`${ref.name}\``); return; }
+    if (decl === null) { this.leaf(ref, ref.name, ref.argument === undefined ? `no visible declaration of \`${ref.name}\`` : whyNameless(ref)); return; }
     if (variableOf(decl) !== null || isMember(decl)) {
       const id = this.state.defUse.reads.get(ref) ?? -1;
       this.value(id, ref.name, ref);

@@ -1,4 +1,5 @@
 /** What `decltype` makes of an expression. */
+import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Expr, Type } from './tree.js';
 import { strip } from './tree.js';
 import { referenceTo } from './types.js';
@@ -9,7 +10,8 @@ export function decltypeOf(expr: Expr, parenthesised: boolean): Type {
   const to = e.type;
   switch (e.kind) {
     case 'ref': {
-      const { decl } = e;
+      const { decl, argument } = e;
+      if (argument?.type?.kind === 'reference') return referenceTo(to, false);
       if (decl === null || (decl.kind !== 'variable' && decl.kind !== 'parameter')) return to;
       return parenthesised || decl.type.kind === 'reference' ? referenceTo(to, !parenthesised && decl.type.kind === 'reference' && decl.type.rvalue === true) : to;
     }
@@ -23,3 +25,15 @@ export function decltypeOf(expr: Expr, parenthesised: boolean): Type {
     default: return to;
   }
 }
+
+/** `decltype(auto) z = (u);`, `decltype(f(x)) z = f(x);`: z may be another name for something. The type of what is no name depends on what sort of value it is. */
+export function mayRefer(node: Cst): boolean {
+  const spelled = fieldChild(node, 'type');
+  const type = spelled?.type === 'placeholder_type_specifier' ? childOfType(spelled, 'decltype') : spelled;
+  if (type?.type !== 'decltype') return false;
+  const operand = namedChildren(type)[0];
+  return operand === undefined || !DECLTYPE_VALUES.has(operand.type);
+}
+
+/** Names have the type that they were declared with; arithmetic and literals are values. */
+const DECLTYPE_VALUES: ReadonlySet<string> = new Set(['identifier', 'field_expression', 'qualified_identifier', 'number_literal', 'char_literal', 'true', 'false', 'binary_expression', 'sizeof_expression']);

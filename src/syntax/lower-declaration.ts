@@ -1,6 +1,7 @@
 /** Declarations of variables, typedefs, aliases and using-declarations; inside functions also what only looks like one. */
 import { childOfType, fieldChild, fieldChildren, holdsError, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
+import { mayRefer } from './decltype.js';
 import { lowerExpression, lowerInitList, rooted } from './lower-expression.js';
 import { lowerArguments } from './lower-call.js';
 import { declareFunction } from './lower-function.js';
@@ -130,18 +131,6 @@ function declareVariable(
   if (place === 'namespace') ctx.unit.variables.push(decl);
   return decl;
 }
-
-/** `decltype(auto) z = (u);`, `decltype(f(x)) z = f(x);`: z may be another name for something. The type of what is no name depends on what sort of value it is. */
-function mayRefer(node: Cst): boolean {
-  const spelled = fieldChild(node, 'type');
-  const type = spelled?.type === 'placeholder_type_specifier' ? childOfType(spelled, 'decltype') : spelled;
-  if (type?.type !== 'decltype') return false;
-  const operand = namedChildren(type)[0];
-  return operand === undefined || !DECLTYPE_VALUES.has(operand.type);
-}
-
-/** Names have the type that they were declared with; arithmetic and literals are values. */
-const DECLTYPE_VALUES: ReadonlySet<string> = new Set(['identifier', 'field_expression', 'qualified_identifier', 'number_literal', 'char_literal', 'true', 'false', 'binary_expression', 'sizeof_expression']);
 
 function deviceSide(ctx: Lowering): boolean {
   const q = ctx.fn?.decl.qualifiers;

@@ -11,7 +11,7 @@ import { enumeratorType } from './lower-enum.js';
 import { qualifiedName } from './lower-type.js';
 import { standardConstant } from './standard-constants.js';
 import { isTemplateVariable, type Found } from './scope.js';
-import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, RefExpr, TemplateArgument, Type, VariableDecl } from './tree.js';
+import type { CoordinateExpr, Expr, FunctionDecl, MemberExpr, RecordDecl, RecordType, RefExpr, TemplateArgument, TemplateParameterDecl, Type, VariableDecl } from './tree.js';
 import { INT, UINT, UNKNOWN, bindings, dependentType, stripReference, substitute } from './types.js';
 import { DIM3, UINT3 } from './vector-types.js';
 
@@ -55,7 +55,7 @@ function declType(found: Found): Type {
   const decl = found.decl;
   switch (decl.kind) {
     case 'enumerator': return enumeratorType(decl);
-    case 'template-parameter': return decl.type ?? dependentType(decl, decl.name);
+    case 'template-parameter': return decl.type === null ? dependentType(decl, decl.name) : stripReference(decl.type);
     default: return stripReference(decl.type);
   }
 }
@@ -77,8 +77,17 @@ export function referTo(ctx: Lowering, node: Cst, name: string, found: Found): E
     for (const decl of found.decls) if (decl.qualifiers.global) ctx.unit.escapes.push(decl);
     return { kind: 'ref', span, type: declType(found), name, decl: definitionFirst(found.decls) };
   }
+  if (found.kind === 'value' && found.decl.kind === 'template-parameter' && namesObject(found.decl)) return { kind: 'ref', span, type: declType(found), name, decl: null, argument: found.decl };
   const inherited = found.kind === 'value' && found.member !== null && found.member.template !== null ? heir(ctx, found.member) : null;
   return reference(span, declType(found), name, found.decl, inherited, null);
+}
+
+/**
+ * Is what stands for a template parameter an object, not a value? `template <int &R>`: R is another name for whatever each argument names, which other code reads and writes under its own. What a
+ * type that is not known here stands for may be a reference too; functions do not change.
+ */
+function namesObject({ type }: TemplateParameterDecl): boolean {
+  return type !== null && (type.kind === 'reference' ? type.to.kind !== 'function' : type.kind === 'unknown' && type.text !== 'auto');
 }
 
 /** Of each make one shape: objects that are spread together get one of their own each, and everything that reads references is slower for it. */
@@ -95,7 +104,7 @@ function heir(ctx: Lowering, owner: RecordDecl): RecordType | null {
     if (record === owner) return null;
     const own = record.template?.map((parameter): TemplateArgument => {
       if (parameter.sort !== 'value') return { kind: 'type', type: dependentType(parameter, parameter.name) };
-      return { kind: 'value', value: { kind: 'ref', span: parameter.span, type: parameter.type ?? dependentType(parameter, parameter.name), name: parameter.name, decl: parameter } };
+      return { kind: 'value', value: { kind: 'ref', span: parameter.span, type: parameter.type === null ? dependentType(parameter, parameter.name) : stripReference(parameter.type), name: parameter.name, decl: parameter } };
     });
     return { kind: 'record', decl: record, ...(own === undefined ? {} : { templateArguments: own }) };
   }

@@ -1,6 +1,7 @@
 /** Parameters of functions, lambdas and templates. */
 import { fieldChild, namedChildren, type Cst } from './cst.js';
 import type { Lowering, Mutable } from './context.js';
+import { mayRefer } from './decltype.js';
 import { lowerExpression } from './lower-expression.js';
 import { lowerDeclarator, lowerSpecifiers, lowerType } from './lower-type.js';
 import { Scope } from './scope.js';
@@ -96,7 +97,7 @@ function templateParameter(ctx: Lowering, node: Cst, index: number): Mutable<Tem
       const declaratorNode = fieldChild(node, 'declarator');
       const declarator = declaratorNode === null ? null : lowerDeclarator(ctx, type, declaratorNode);
       const decl = make(declarator?.nameNode ?? null, 'value', node.type.startsWith('variadic'));
-      decl.type = declarator?.type ?? type;
+      decl.type = mayRefer(node) && type.kind !== 'reference' ? unknownType('decltype') : adjusted(declarator?.type ?? type);
       const value = fieldChild(node, 'default_value');
       if (value !== null) decl.default = { kind: 'value', value: lowerExpression(ctx, value) };
       return decl;

@@ -226,6 +226,8 @@ export interface RefExpr extends ExprBase {
   readonly scope?: RecordType;
   /** What stands before the name, up to its last `::`: text that names the declaration elsewhere needs it. Absent for a name that stands alone. */
   readonly qualifier?: string;
+  /** The template parameter that it names, where what stands for that is an object of an argument (`template <int &R>`): which one, the template does not tell, so `decl` is null. */
+  readonly argument?: TemplateParameterDecl;
 }
 
 /** `threadIdx.x`, `blockDim.y`, `warpSize` (axis null), or a bare `threadIdx` (axis null). */
@@ -531,6 +533,11 @@ export function strip(expr: Expr): Expr {
   let e = expr;
   while (e.kind === 'paren' || e.kind === 'macro') e = e.kind === 'paren' ? e.inner : e.expanded;
   return e;
+}
+
+/** Why a name without a declaration has none, in words. */
+export function whyNameless({ name, argument }: RefExpr): string {
+  return argument === undefined ? `nothing visible declares ${name}` : `${name} is the object of an argument, which the template does not tell`;
 }
 
 /** For `default:` of an exhaustive switch. */

@@ -8,6 +8,7 @@ import { templateOperands } from '../../src/analysis/template-types.js';
 import { groupBoundTo, streamOf } from '../../src/source/index.js';
 import type { Span } from '../../src/source/types.js';
 import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tree.js';
+import { whyNameless } from '../../src/syntax/tree.js';
 import { closuresIn, doubledByInstance } from './closure-instances.js';
 import { isConstantHere } from './local-names.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
@@ -98,7 +99,7 @@ export function typesKnown(context: TransformContext, exprs: readonly Expr[]): O
       if (found !== null) return false;
       if (node.kind === 'opaque') found = { expr: node, why: node.reason };
       else if (isStmt(node)) return true;
-      else if (node.kind === 'ref' && node.decl === null) found = { expr: node, why: `nothing visible declares ${node.name}` };
+      else if (node.kind === 'ref' && node.decl === null) found = { expr: node, why: whyNameless(node) };
       else if (node.type.kind === 'unknown' || node.type.kind === 'dependent') found = { expr: node, why: `the type of ${excerpt(context.unit.source, node)} is not known` };
       return found === null;
     });

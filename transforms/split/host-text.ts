@@ -7,6 +7,7 @@
 import { strip } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { BinaryOperator, CoordinateExpr, Expr, ParameterDecl, Type, VariableDecl } from '../../src/syntax/tree.js';
+import { whyNameless } from '../../src/syntax/tree.js';
 import { arithmeticType, enumValues, promote } from '../../src/syntax/types.js';
 import { provenanceOf } from '../lib/guards/named-constants.js';
 import type { PlanConstant } from '../lib/types.js';
@@ -175,7 +176,7 @@ class Writer {
   #ref(expr: Extract<Expr, { kind: 'ref' }>, depth: number): Piece {
     const stop = (sort: NotOnHost['sort'], why: string): Stop => new Stop({ sort, why, expr });
     const { decl } = expr;
-    if (decl === null) throw stop('unknown', `nothing visible declares ${expr.name}`);
+    if (decl === null) throw stop('unknown', whyNameless(expr));
     if (decl.kind === 'template-parameter') {
       const own = this.options.templates === true && this.facts.function.template?.includes(decl) === true;
       if (own && decl.sort === 'value' && !decl.pack && decl.type !== null && decl.type.kind === 'int' && expr.type.kind === 'int') return { text: decl.name, level: PRIMARY };

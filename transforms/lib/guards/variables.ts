@@ -5,6 +5,7 @@ import { atLeast, type Variable } from '../../../src/analysis/facts.js';
 import { convertRange } from '../../../src/analysis/ranges.js';
 import { maximum, minimum, type IntegerType } from '../../../src/cuda/integers.js';
 import type { Decl, Expr, MacroExpr, RefExpr } from '../../../src/syntax/tree.js';
+import { whyNameless } from '../../../src/syntax/tree.js';
 import { describeLoop } from '../loops.js';
 import { mayBeUnset } from '../unset.js';
 import { convert } from './conversions.js';
@@ -45,7 +46,7 @@ function namedConstant(state: ReadingState, expr: RefExpr, decl: Decl, value: bi
 
 export function reference(state: ReadingState, expr: RefExpr, value: bigint | null): Reading | null {
   const { decl } = expr;
-  if (decl === null) return state.fail(expr, `nothing visible declares ${expr.name}`, 'types-known');
+  if (decl === null) return state.fail(expr, whyNameless(expr), 'types-known');
   const named = value === null ? null : namedConstant(state, expr, decl, value);
   if (named !== null) return named;
   if (decl.kind === 'template-parameter' && decl.sort === 'value') return templateValue(state, expr);
