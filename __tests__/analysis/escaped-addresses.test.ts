@@ -191,3 +191,32 @@ describe('however it is spelled', () => {
     expect(unit.kernels.map((kernel) => [kernel.understood, kernel.problems.length])).toEqual([[true, 0]]);
   });
 });
+
+/** An array that is a part of an object, or a row of a matrix, stands for its address. */
+test.each([
+  ['struct A { int a[4]; }; A g{{m, m, m, m}}; int *p = g.a;', 'p[1]', 'g.a[1]'],
+  ['struct A { int a[4]; }; A g{{m, m, m, m}}; int *p; p = g.a;', '*(p + 1)', 'g.a[1]'],
+  ['struct I { int a[4]; }; struct A { I i; }; A g{{{m, m, m, m}}}; int *p = g.i.a;', 'p[1]', 'g.i.a[1]'],
+  ['struct I { int a[4]; }; I g[2] = {{{m, m}}, {{m, m}}}; int *p = g[1].a + 1;', '*p', 'g[1].a[1]'],
+  ['struct A { int a[2][2]; }; A g{{{m, m}, {m, m}}}; int *p = g.a[1];', 'p[1]', 'g.a[1][1]'],
+  ['struct A { int a[2][2]; }; A g{{{m, m}, {m, m}}}; int *p = *g.a;', 'p[1]', 'g.a[0][1]'],
+  ['int g[2][2] = {{m, m}, {m, m}}; int *p = *g;', 'p[1]', 'g[0][1]'],
+  ['int g[2][2] = {{m, m}, {m, m}}; int *p = *(g + 1);', 'p[1]', 'g[1][1]'],
+  ['struct A { int a[4]; }; A g{{m, m, m, m}}; A &h = g; int *p = h.a;', 'p[1]', 'g.a[1]'],
+])('%s … %s', (start, found, held) => {
+  expect(scopeOf(`${start} ${ODD} ${found} = 9; int f = ${held};`)).toBe('lane');
+  expect(scopeOf(`${start} raise(${found}); int f = ${held};`)).toBe('lane');
+  expect(scopeOf(`${start} out[0] = ${found}; int f = ${held};`)).toBe('grid');
+});
+
+/** Arguments that are the variable, or what a pointer leads to, behind more than its name; the second is the variable that is read behind. */
+test.each([
+  ['(int &)f', 'f'], ['(int &)g', 'g'], ['reinterpret_cast<int &>(g)', 'g'], ['(int &)*p', 'f'], ['static_cast<int &>(*p)', 'f'], ['n > 3 ? *p : *q', 'f'], ['n > 3 ? f : *q', 'f'], ['(n, *p)', 'f'], ['++*p', 'f'],
+  ['*p += 1', 'f'], ['D::at(p)', 'f'],
+])('raise(%s)', (argument, held) => {
+  const start = 'struct D { __device__ static int &at(int *p) { return *p; } }; int f = m, o = m; unsigned g = m; int *p = &f, *q = &o;';
+  const behind = held === 'f' ? '' : 'f = g;';
+  expect(scopeOf(`${start} raise(${argument}); ${behind}`)).toBe('lane');
+  expect(scopeOf(`${start} ${ODD} raise(${argument}); ${behind}`)).toBe('lane');
+  if (!argument.includes('D::')) expect(scopeOf(`${start} out[0] = square(${argument}); ${behind}`)).toBe('grid');
+});

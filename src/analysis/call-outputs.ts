@@ -11,6 +11,7 @@ import { mayBindElement, takes } from './binding.js';
 import { strip } from './children.js';
 import { isFixed } from './const-promise.js';
 import { addressedBy, NO_ROOTS, rootsOf, valueType, type Root } from './lvalues.js';
+import { assignsOwnObject } from './own-object.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Stmt, Type } from '../syntax/tree.js';
 
 /** What a call may change of the caller's variables, besides memory. */
@@ -85,14 +86,31 @@ export function rootsBoundTo(value: Expr): readonly Root[] {
 
 /** Variables that a constructor, or a reference member of an aggregate, may be bound to. */
 export function boundBy(node: Expr & { kind: 'construct' | 'init-list' }): readonly Root[] {
+  return boundArguments(node).flatMap(({ value, pointer }) => [...rootsBoundTo(value), ...(pointer ? addressedBy(value) : NO_ROOTS)]);
+}
+
+interface BoundArgument {
+  readonly value: Expr;
+  /** An address may be bound as well. */
+  readonly pointer: boolean;
+}
+
+const NONE_BOUND: readonly BoundArgument[] = [];
+
+/** What a constructor, or a reference member of an aggregate, may be bound to. */
+export function boundArguments(node: Expr & { kind: 'construct' | 'init-list' }): readonly BoundArgument[] {
   const { type } = node;
-  if (type.kind !== 'unknown' && type.kind !== 'dependent' && (type.kind !== 'record' || type.decl.vector !== null)) return NO_ROOTS;
+  if (type.kind !== 'unknown' && type.kind !== 'dependent' && (type.kind !== 'record' || type.decl.vector !== null)) return NONE_BOUND;
   const given = node.kind === 'construct' ? node.arguments : node.elements;
-  return given.flatMap((argument, i) => {
-    if (type.kind === 'record' && !mayBind(type, given.length, i, argument.type)) return [];
-    const addressed = type.kind === 'record' && constructors(type.decl).length > 0 ? addressedBy(argument) : NO_ROOTS;
-    return [...rootsBoundTo(argument), ...addressed];
-  });
+  const pointer = type.kind === 'record' && constructors(type.decl).length > 0;
+  const found: BoundArgument[] = [];
+  given.forEach((value, i) => { if (type.kind !== 'record' || mayBind(type, given.length, i, value.type)) found.push({ value, pointer }); });
+  return found;
+}
+
+/** Is a part of the method's own object called, which its operator() may change? */
+export function changesCalled(call: CallExpr): boolean {
+  return call.callee.kind === 'value' && hasState(call.callee.value) && assignsOwnObject(call.callee.value);
 }
 
 function constructors(record: RecordDecl): readonly FunctionDecl[] {
@@ -117,6 +135,7 @@ function isLvalue(expr: Expr): boolean {
   const e = strip(expr);
   if (e.kind === 'conditional') return isLvalue(e.then) && isLvalue(e.else);
   if (e.kind === 'binary') return e.op === ',' && isLvalue(e.right);
-  if (e.kind === 'cast') return e.type.kind === 'reference' || (e.style !== 'c' && isLvalue(e.operand));
+  // `(int &)x` is the variable itself.
+  if (e.kind === 'cast') return e.type.kind === 'reference' || ((e.style !== 'c' || e.reference !== undefined) && isLvalue(e.operand));
   return e.kind === 'ref' || e.kind === 'member' || e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'update' && e.prefix) || e.kind === 'assign';
 }

@@ -10,10 +10,10 @@ import { DefUseExpressions, type OpenTarget } from './def-use-expressions.js';
 import { NOTHING, type Delta, type Way } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
-import { hasMutable } from './const-promise.js';
 import { callsIterators } from './implicit-calls.js';
-import { rootOf, rootsOf, valueType, variableOf } from './lvalues.js';
-import { assignsOwnObject, forEachRef } from './structure.js';
+import { rootOf, rootsOf, variableOf } from './lvalues.js';
+import { assignsOwnObject, isOwnPart } from './own-object.js';
+import { bindsParts, forEachRef } from './structure.js';
 import type { Expr, FunctionDecl, Stmt, SwitchStmt, VariableDecl } from '../syntax/tree.js';
 
 const CACHE = new WeakMap<FunctionDecl, DefUse>();
@@ -34,7 +34,7 @@ class Builder extends DefUseExpressions {
 
   run(): DefUse {
     this.cyclic = this.unstructured;
-    this.define(this.self, this.add({ kind: 'parameter', decl: this.self }));
+    this.declareAs(this.self, { kind: 'parameter', decl: this.self });
     for (const parameter of this.fn.parameters) this.declareAs(parameter, { kind: 'parameter', decl: parameter });
     const finals = new Map<Variable, number>();
     const code = codeOf(this.fn);
@@ -119,7 +119,7 @@ class Builder extends DefUseExpressions {
         for (const output of node.outputs) {
           this.expression(output);
           for (const root of rootsOf(output)) this.unknownTo(root, node, 'written by inline asm');
-          if (assignsOwnObject(output)) this.set(this.self, this.add({ kind: 'unknown', decl: this.self, node, why: 'written by inline asm', previous: this.current(this.self) }).id);
+          if (assignsOwnObject(output)) this.ownUnknown(node, 'written by inline asm');
         }
         return;
       case 'preprocessor':
@@ -153,15 +153,15 @@ class Builder extends DefUseExpressions {
     if (variable.init !== null) this.expression(variable.init);
     const decl = variableOf(variable);
     if (decl === null) return;
-    if (variable.type.kind === 'reference' && variable.init !== null && !variable.opaqueInit && !this.structure.aliases.has(variable)) {
-      if (rootsOf(variable.init).length > 0) {
+    if (variable.type.kind === 'reference' && variable.init !== null && !variable.opaqueInit && !this.structure.aliases.has(variable) && !this.structure.ownAliases.has(variable)) {
+      if (rootsOf(variable.init).length > 0 || isOwnPart(variable.init)) {
         this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `\`${variable.name}\` is one of several objects`, previous: -1 });
         return;
       }
       const lvalue = strip(variable.init);
       if (lvalue.kind === 'index' || lvalue.kind === 'member' || lvalue.kind === 'unary' || lvalue.kind === 'ref' || lvalue.kind === 'conditional') this.memoryReferences.add(variable);
     }
-    if (variable.opaqueInit && variable.init !== null && variable.type.kind === 'reference' && (variable.type.to.const !== true || hasMutable(valueType(strip(variable.init).type)))) this.boundParts(variable.init, at);
+    if (variable.init !== null && bindsParts(variable)) this.boundParts(variable.init, at);
     if (variable.opaqueInit) this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `\`${variable.name}\` is not an ordinary variable`, previous: -1 });
     else if (variable.init !== null) this.declareAs(decl, { kind: 'declaration', decl: variable, init: variable.init });
     else if (variable.type.kind === 'unknown') this.declareAs(decl, { kind: 'unknown', decl, node: at, why: `type of \`${variable.name}\` is not known`, previous: -1 });

@@ -3,13 +3,15 @@
  * only. The statements around them are the work of def-use-builder.ts.
  */
 import { outlives } from './address-fate.js';
+import { changesCalled } from './call-outputs.js';
 import type { Node } from './children.js';
 import type { Control } from './control-flow.js';
 import type { StoreSite } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, leadsOut, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
-import { assignsOwnObject, leadsBehind, structureOf } from './structure.js';
+import { assignsOwnObject } from './own-object.js';
+import { leadsBehind, structureOf } from './structure.js';
 import { isDependent } from './template-types.js';
 import type { AssignExpr, CallExpr, Expr, RefExpr, Stmt, ThisExpr, UpdateExpr } from '../syntax/tree.js';
 
@@ -44,7 +46,8 @@ export abstract class DefUseExpressions extends DefUseTables {
 
   protected expression(node: Expr): void {
     this.evaluate(node);
-    if (this.structure.bound.size > 0 && this.structure.bound.has(node)) this.bound(node);
+    const { bound, ownBound } = this.structure;
+    if ((bound.size > 0 && bound.has(node)) || (ownBound.size > 0 && ownBound.has(node))) this.bound(node);
   }
 
   private evaluate(node: Expr): void {
@@ -92,6 +95,7 @@ export abstract class DefUseExpressions extends DefUseTables {
 
   protected bound(node: Expr | Stmt): void {
     for (const root of this.structure.bound.get(node) ?? []) this.unknownTo(root, node, 'an object is made or converted here that may change it');
+    if (this.structure.ownBound.has(node)) this.ownUnknown(node, 'an object is made, bound or converted here that may change it');
   }
 
   private lazily(condition: Expr, sense: 'then' | 'else', operand: Expr, node: Expr): void {
@@ -130,19 +134,20 @@ export abstract class DefUseExpressions extends DefUseTables {
     if (decl === null) return;
     const id = this.current(decl);
     const alias = this.structure.aliases.get(decl);
-    if (alias === undefined) { this.record(node, id); return; }
-    this.record(node, this.add({ kind: 'alias', decl, inputs: [this.aliased(alias), id] }).id);
+    if (alias !== undefined) this.record(node, this.add({ kind: 'alias', decl, inputs: [this.aliased(alias), id] }).id);
+    else if (this.structure.ownAliases.has(decl)) this.record(node, this.add({ kind: 'alias', decl, inputs: [this.current(this.self), id] }).id);
+    else this.record(node, id);
   }
 
   /** The current value of what a reference stands for, through references to references. */
   private aliased(root: Root): number {
     const next = this.structure.aliases.get(root.decl);
-    return next === undefined ? this.current(root.decl) : this.aliased(next);
+    return next !== undefined ? this.aliased(next) : this.current(this.structure.ownAliases.has(root.decl) ? this.self : root.decl);
   }
 
   private target(root: Root): { decl: Variable; whole: boolean } {
     const next = this.structure.aliases.get(root.decl);
-    if (next === undefined) return { decl: root.decl, whole: root.whole };
+    if (next === undefined) return this.structure.ownAliases.has(root.decl) ? { decl: this.self, whole: false } : { decl: root.decl, whole: root.whole };
     const inner = this.target(next);
     return { decl: inner.decl, whole: root.whole && inner.whole };
   }
@@ -163,7 +168,7 @@ export abstract class DefUseExpressions extends DefUseTables {
     if (root === null) {
       for (const part of rootsOf(target)) this.unknownTo(part, node, 'one of several objects is assigned');
       if (assignsOwnObject(target)) {
-        this.set(this.self, this.add({ kind: 'assignment', decl: this.self, node, previous: this.current(this.self), whole: false, control: this.control }).id);
+        this.define(this.self, this.add({ kind: 'assignment', decl: this.self, node, previous: this.current(this.self), whole: false, control: this.control }));
         // `*p = x` with a field p: it may lie in the object, or be any object of the caller's.
         if (leadsOut(target)) this.stores.push({ node, target, control: this.control });
       } else this.stores.push({ node, target, control: this.control });
@@ -197,14 +202,17 @@ export abstract class DefUseExpressions extends DefUseTables {
     for (const argument of node.arguments) this.expression(argument);
     for (const output of this.structure.outputs.get(node) ?? []) {
       const { decl } = this.target(output.root);
-      if (this.kept.has(decl) && outlives(node, output, this.structure.parents)) this.unknownTo(output.root, node, 'its address outlives this call');
+      if ((this.kept.has(decl) || decl === this.self) && outlives(node, output, this.structure.parents)) this.unknownTo(output.root, node, 'its address outlives this call');
       if (this.memoryReferences.has(decl) || (output.how === 'reference' && leavesAlone(node, output.argument))) continue;
       this.define(decl, this.add({ kind: 'output', decl, call: node, output, previous: this.current(decl), control: this.control }));
     }
-    const own = node.callee.kind === 'method' && assignsOwnObject(node.callee.object);
-    if (own || node.arguments.some((argument) => assignsOwnObject(argument))) {
-      this.set(this.self, this.add({ kind: 'unknown', decl: this.self, node, why: 'a call may change the object', previous: this.current(this.self) }).id);
-    }
+    const own = (node.callee.kind === 'method' && assignsOwnObject(node.callee.object)) || changesCalled(node);
+    if (own || node.arguments.some((argument) => assignsOwnObject(argument))) this.ownUnknown(node, 'a call may change the object');
+  }
+
+  /** The object that the method runs on may be changed in a way that is not followed. */
+  protected ownUnknown(node: Expr | Stmt, why: string): void {
+    this.define(this.self, this.add({ kind: 'unknown', decl: this.self, node, why, previous: this.current(this.self) }));
   }
 
   /** The body of a lambda runs elsewhere: its parameters and the threads that run it are not known. */

@@ -52,7 +52,7 @@ export class DefUseTables {
     this.unstructured = this.structure.gotos.length > 0;
     this.kept = keptIn(this.structure);
     this.self = {
-      kind: 'parameter', name: 'this', span: fn.nameSpan, nameSpan: fn.nameSpan, file: fn.file, type: { kind: 'unknown', text: 'this' }, index: -1, default: null, pack: false,
+      kind: 'parameter', name: 'this', span: fn.nameSpan, nameSpan: fn.nameSpan, file: fn.file, type: fn.owner === null ? { kind: 'unknown', text: 'this' } : { kind: 'record', decl: fn.owner }, index: -1, default: null, pack: false,
     };
   }
 
@@ -100,7 +100,7 @@ export class DefUseTables {
   /** A variable comes into scope. */
   protected declareAs(decl: Variable, value: NewValue): void {
     if (this.needsCell(decl)) {
-      const cell = this.add({ kind: 'cell', decl, inputs: [], controls: [], addressed: this.structure.escaped.has(decl) || this.kept.has(decl) });
+      const cell = this.add({ kind: 'cell', decl, inputs: [], controls: [], addressed: this.isAddressed(decl) });
       if (cell.kind === 'cell') this.cells.set(decl, cell);
       this.cyclic = true;
       this.set(decl, cell.id);
@@ -112,9 +112,15 @@ export class DefUseTables {
   }
 
   private needsCell(decl: Variable): boolean {
-    if (this.structure.escaped.has(decl) || this.kept.has(decl)) return true;
+    if (this.isAddressed(decl)) return true;
     if (!this.unstructured) return false;
+    if (decl === this.self) return this.structure.assignsThis;
     return this.assignedSomewhere().has(decl) || this.insideGotoLoop(decl);
+  }
+
+  /** May something that does not name the variable write it? */
+  private isAddressed(decl: Variable): boolean {
+    return decl === this.self ? this.structure.ownEscapes : this.structure.escaped.has(decl) || this.kept.has(decl);
   }
 
   private assignedSet: Set<Variable> | null = null;

@@ -11,15 +11,16 @@
  */
 import { builtin } from '../cuda/builtins.js';
 import { isNamedIn } from './binding.js';
-import { boundBy, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
+import { boundArguments, boundBy, changesCalled, outputsOf, rootsBoundTo, type CallOutput } from './call-outputs.js';
 import { forEachChild, strip, walk, type Node } from './children.js';
-import { isFixed } from './const-promise.js';
+import { hasMutable, isFixed } from './const-promise.js';
 import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
 import { indexAlong, indexFunction, type FunctionIndex, type IndexBuilder } from './function-index.js';
 import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
-import { isMember, isReference, isTest, NO_ROOTS, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
+import { isReference, isTest, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
+import { assignsOwnObject, changesOwn, isOwnPart, isSurelyOwnPart, leadsToOwn } from './own-object.js';
 import { isExpr } from '../syntax/walk.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, GotoStmt, LabelStmt, RecordType, RefExpr, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 
@@ -54,6 +55,17 @@ export interface Structure {
   readonly assembler: readonly AsmStmt[];
   /** Does the function (a method) assign fields of its own object? */
   readonly assignsThis: boolean;
+  /**
+   * Is the address of the method's own object, or of a part of it, kept somewhere that the walk cannot follow, or does a lambda change it? The object is then what
+   * an escaped variable is.
+   */
+  readonly ownEscapes: boolean;
+  /** Local references that stand for the method's own object or a part of it. */
+  readonly ownAliases: ReadonlySet<Variable>;
+  /** Where something that is made, converted or bound may change the method's own object. */
+  readonly ownBound: ReadonlySet<Node>;
+  /** Is a part of it given, as it is, to what makes or computes with objects of an instance's types? */
+  readonly ownGiven: boolean;
   readonly opaque: boolean;
   readonly opaqueNodes: readonly Node[];
   /** What may write any object whose address or reference is held somewhere: assignments that do not name the variable they change. */
@@ -110,6 +122,11 @@ class Walk {
   private readonly assembler: AsmStmt[] = [];
   private readonly loopStack: Loop[] = [];
   private assignsThis = false;
+  private ownEscapes = false;
+  private ownGiven = false;
+  private readonly ownAliases = new Set<Variable>();
+  private readonly ownBound = new Set<Node>();
+  private lambdaDepth = 0;
   private opaque = false;
   private undeclared = false;
   private makesUndeclared = false;
@@ -131,7 +148,7 @@ class Walk {
     return {
       function: this.fn, parents: this.parents, calls: this.calls, uses: this.uses, assignments: this.assignments,
       assignedIn: this.assignedIn, opaqueLoops: this.opaqueLoops, escaped: this.escaped, addressed: this.addressed, aliases: this.aliases, outputs: this.outputs, bound: this.bound,
-      gotos: this.index.gotos, labels: this.index.labels, assembler: this.assembler, assignsThis: this.assignsThis, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
+      gotos: this.index.gotos, labels: this.index.labels, assembler: this.assembler, assignsThis: this.assignsThis, ownEscapes: this.ownEscapes, ownAliases: this.ownAliases, ownBound: this.ownBound, ownGiven: this.ownGiven, opaque: this.opaque, opaqueNodes: this.opaqueNodes, indirect: this.indirect, hiddenCalls: this.hiddenCalls,
       undeclared: this.undeclared, makesUndeclared: this.makesUndeclared, dependent: [...this.dependent.values()], given: this.given, instances: this.instances,
     };
   }
@@ -144,16 +161,22 @@ class Walk {
     if (loop !== null) this.assignedIn.set(loop, new Set());
     this.enter(node);
     if (loop !== null) this.loopStack.push(loop);
+    if (node.kind === 'lambda') this.lambdaDepth += 1;
     this.stack.push(node);
     forEachChild(node, this.descend);
     this.stack.pop();
+    if (node.kind === 'lambda') this.lambdaDepth -= 1;
     if (loop !== null) this.loopStack.pop();
   }
 
   private enter(node: Node): void {
     if (node.kind !== 'ref') {
       this.implicit(node);
-      for (const value of givenToInstances(node, this.fn.returns)) for (const { decl } of rootsOf(value)) this.given.add(decl);
+      for (const value of givenToInstances(node, this.fn.returns)) {
+        const roots = rootsOf(value);
+        for (const { decl } of roots) this.given.add(decl);
+        if (roots.length === 0 && !this.ownGiven) this.ownGiven = isOwnPart(value);
+      }
     }
     if ('type' in node) {
       const { type } = node;
@@ -175,6 +198,14 @@ class Walk {
       case 'construct': case 'init-list': this.makes(node.type); this.construct(node); return;
       case 'unary':
         if (node.op === '&') this.address(node);
+        return;
+      case 'this': this.kept(node, null); return;
+      case 'member':
+        // An array in an object stands for its address; one that `this->` names was met there.
+        if (node.type.kind === 'array' && strip(node.object).kind !== 'this') {
+          for (const root of rootsOf(node)) this.kept(node, root.decl);
+          if (isOwnPart(node)) this.kept(node, null);
+        }
         return;
       case 'declare':
         for (const variable of node.variables) { this.declare(variable); this.makes(variable.type); }
@@ -226,7 +257,10 @@ class Walk {
     if (values === undefined) return;
     for (const value of values) {
       const roots = rootsBoundTo(value);
-      if (roots.length === 0) continue;
+      if (roots.length === 0) {
+        if (isOwnPart(value)) this.bindOwn(value);
+        continue;
+      }
       this.bound.set(value, [...this.bound.get(value) ?? NO_ROOTS, ...roots]);
       this.indirect.push(value);
       for (const root of roots) {
@@ -245,7 +279,10 @@ class Walk {
   private changes(object: Expr, at: Expr | Stmt): void {
     this.hiddenCalls.push(at);
     this.indirect.push(at);
-    if (assignsOwnObject(object)) this.assignsThis = true;
+    if (assignsOwnObject(object)) {
+      this.changeOwn(isOwnPart(object));
+      this.ownBound.add(at);
+    }
     const roots = rootsOf(object);
     if (roots.length === 0) return;
     this.bound.set(at, [...this.bound.get(at) ?? NO_ROOTS, ...roots]);
@@ -254,7 +291,11 @@ class Walk {
 
   private use(ref: RefExpr): void {
     const decl = variableOf(ref.decl);
-    if (decl === null) return;
+    if (decl === null) {
+      // Fields by their bare names stand in what constructors run first.
+      if (ref.type.kind === 'array' && isOwnPart(ref)) this.kept(ref, null);
+      return;
+    }
     const list = this.uses.get(decl);
     if (list === undefined) this.uses.set(decl, [ref]);
     else list.push(ref);
@@ -264,10 +305,11 @@ class Walk {
 
   private address(node: Expr & { kind: 'unary' }): void {
     for (const root of rootsOf(node.operand)) this.kept(node, root.decl);
+    if (isOwnPart(node.operand)) this.kept(node, null);
   }
 
-  /** Follows an address upwards to what consumes it. */
-  private kept(node: Expr, decl: Variable): void {
+  /** Follows an address upwards to what consumes it. Null stands for the method's own object. */
+  private kept(node: Expr, decl: Variable | null): void {
     let child: Node = node;
     for (let depth = this.stack.length - 1; depth >= 0; depth--) {
       const up = this.stack[depth];
@@ -284,10 +326,11 @@ class Walk {
           if (up.op === '+' || up.op === '-') { child = up; continue; }
           if (up.op === ',' && up.right === child) { child = up; continue; }
           // An address as a number that goes on in another one (`(size_t)&x ^ key`); `new T *(&x)` reads as a product, too.
-          if (up.op !== ',' && !isTest(up.op)) this.escape(decl);
+          if (up.op !== ',' && !isTest(up.op)) this.escapes(decl);
           return; // compared, or the value is dropped
         case 'unary':
-          if (up.op === '*' || up.op === '!') return;
+          // A row of a matrix (`*m`) is an array again.
+          if ((up.op === '*' && up.type.kind !== 'array') || up.op === '!') return;
           child = up;
           continue;
         case 'member':
@@ -296,6 +339,8 @@ class Walk {
           continue;
         case 'expression': return;
         case 'call': {
+          // The call counts as a change of the object from there on (`call`).
+          if (decl === null) return;
           this.addressed.add(decl);
           const callee = up.callee;
           // A value that is stored or exchanged, and the address that `memcpy` gives back.
@@ -304,32 +349,71 @@ class Walk {
           this.escape(decl);
           return;
         }
+        case 'return':
+          // The object outlives the method, and whoever calls it goes by what it returns (address-fate.ts).
+          if (decl === null && this.lambdaDepth === 0) return;
+          this.escapes(decl);
+          return;
+        case 'range-for':
+          if (decl === null && up.range === child) return; // told where its variable is declared
+          this.escapes(decl);
+          return;
         default:
-          this.escape(decl);
+          this.escapes(decl);
           return;
       }
     }
   }
 
+  private escapes(decl: Variable | null): void {
+    if (decl === null) this.ownEscapes = true;
+    else this.escape(decl);
+  }
+
   private escape(decl: Variable): void {
     this.escaped.add(decl);
     this.addressed.add(decl);
+    if (this.ownAliases.has(decl)) this.ownEscapes = true;
     const alias = this.aliases.get(decl);
     if (alias !== undefined) this.escape(alias.decl);
+  }
+
+  /** The method's own object is assigned; `exactly`: it, and not only what a pointer in it leads to. The changes that a lambda makes come when it is called. */
+  private changeOwn(exactly: boolean): void {
+    this.assignsThis = true;
+    if (exactly && this.lambdaDepth > 0) this.ownEscapes = true;
+  }
+
+  /** A part of the method's own object is bound by what may change it now or later. */
+  private bindOwn(at: Node): void {
+    this.assignsThis = true;
+    this.ownEscapes = true;
+    this.ownBound.add(at);
+    this.indirect.push(at);
   }
 
   private declare(variable: VariableDecl, range: Expr | null = null): void {
     const init = range ?? variable.init;
     if (init === null) return;
-    if (variable.opaqueInit && range === null) { this.escapeAll(init); return; }
+    if (variable.opaqueInit && range === null) {
+      this.escapeAll(init);
+      if (bindsParts(variable) && isOwnPart(init)) this.bindOwn(init);
+      return;
+    }
     // Its constructor may keep a reference to what it is given.
     if (mayBeClass(variable.type) && range === null && isLvalueOfVariable(init)) { this.escapeAll(init); return; }
+    if (mayBeClass(variable.type) && range === null && strip(init).type.kind === 'record' && isOwnPart(init)) this.bindOwn(init);
     if (variable.type.kind !== 'reference') return;
     const root = rootOf(init);
     if (root !== null && range === null) {
       this.addressed.add(root.decl);
       this.aliases.set(variable, root);
       return;
+    }
+    if (isOwnPart(init)) {
+      if (range !== null) { if (variable.type.to.const !== true) this.bindOwn(init); }
+      else if (isSurelyOwnPart(init)) { this.ownAliases.add(variable); return; }
+      else this.ownEscapes = true;
     }
     // One of several objects, or a part of one.
     if (range === null) for (const { decl } of rootsOf(init)) this.escape(decl);
@@ -362,7 +446,7 @@ class Walk {
     if (root !== null) { this.record(root.decl, node, true); return; }
     // One of several objects: which one is not known.
     for (const part of rootsOf(target)) this.record(part.decl, node, false);
-    if (assignsOwnObject(target)) this.assignsThis = true;
+    if (assignsOwnObject(target)) this.changeOwn(isOwnPart(target));
   }
 
   /** Does an lvalue that is spelled as a part of a variable lie somewhere else: behind a reference that is not followed, or behind an operator of an object? */
@@ -370,6 +454,7 @@ class Walk {
     const { decl } = root;
     if (decl.kind === 'variable' && decl.type.kind === 'reference') {
       const alias = this.aliases.get(decl);
+      if (this.ownAliases.has(decl)) return true;
       if (alias === undefined || decl.init === null || this.leadsAway(decl.init, alias)) return true;
     }
     return leadsBehind(target);
@@ -377,7 +462,7 @@ class Walk {
 
   private asmOutput(output: Expr, node: AsmStmt): void {
     for (const root of rootsOf(output)) this.record(root.decl, node, false);
-    if (assignsOwnObject(output)) this.assignsThis = true;
+    if (assignsOwnObject(output)) this.changeOwn(isOwnPart(output));
   }
 
   private call(call: CallExpr): void {
@@ -390,11 +475,14 @@ class Walk {
     }
     // A method on fields of the own object, or on the object itself, may assign it.
     if (call.callee.kind === 'method' && assignsOwnObject(call.callee.object)) this.assignsThis = true;
+    else if (changesCalled(call)) this.assignsThis = true;
     for (const argument of call.arguments) if (assignsOwnObject(argument)) this.assignsThis = true;
+    if (this.lambdaDepth > 0 && !this.ownEscapes && changesOwn(call, codeOf(this.fn) ?? EMPTY)) this.ownEscapes = true;
   }
 
   private construct(node: Expr & { kind: 'construct' | 'init-list' }): void {
     if (runsCode(node.type)) this.indirect.push(node);
+    for (const { value, pointer } of boundArguments(node)) if (isOwnPart(value) || (pointer && leadsToOwn(value))) this.bindOwn(node);
     const roots = boundBy(node);
     if (roots.length === 0) return;
     this.bound.set(node, [...this.bound.get(node) ?? NO_ROOTS, ...roots]);
@@ -407,6 +495,7 @@ class Walk {
   private record(decl: Variable, node: Expr | Stmt, known: boolean): void {
     this.assignments.push({ decl, node, known });
     for (const loop of this.loopStack) this.assignedIn.get(loop)?.add(decl);
+    if (this.ownAliases.has(decl)) this.changeOwn(true);
     const alias = this.aliases.get(decl);
     if (alias !== undefined) this.record(alias.decl, node, known);
   }
@@ -426,21 +515,9 @@ function isLvalueOfVariable(init: Expr): boolean {
   return root !== null && !isFixed(root.decl.type) && strip(init).type.kind !== 'unknown';
 }
 
-/** Is the lvalue a field of the method's own object, or the object? */
-export function assignsOwnObject(target: Expr): boolean {
-  const e = strip(target);
-  switch (e.kind) {
-    case 'ref': return isMember(e.decl);
-    case 'this': return true;
-    case 'member': return assignsOwnObject(e.object);
-    case 'index': return assignsOwnObject(e.base);
-    case 'unary': return (e.op === '*' || e.op === '&') && assignsOwnObject(e.operand);
-    case 'cast': return assignsOwnObject(e.operand);
-    case 'conditional': return assignsOwnObject(e.then) || assignsOwnObject(e.else);
-    case 'binary': return (e.op === ',' || e.op === '+' || e.op === '-') && (assignsOwnObject(e.right) || (e.op !== ',' && assignsOwnObject(e.left)));
-    case 'assign': case 'update': return assignsOwnObject(e.target);
-    default: return false;
-  }
+/** May the names of a structured binding be written to change what they are parts of? */
+export function bindsParts({ type, opaqueInit, init }: VariableDecl): boolean {
+  return opaqueInit && init !== null && type.kind === 'reference' && (type.to.const !== true || hasMutable(valueType(strip(init).type)));
 }
 
 /** A reference member, a member of a type that is not seen, a subscript of an object: what it denotes may lie outside. */

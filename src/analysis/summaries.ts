@@ -14,6 +14,7 @@ import { collectEffects } from './effects.js';
 import { placeOfAccess, type EffectContext } from './effects-tables.js';
 import type { Effects, Variable } from './facts.js';
 import { indexBody, indexFunction, isAutomatic } from './function-index.js';
+import { lambdaOf } from './lambdas.js';
 import { extend, placeKey, placesOf, targetsOf, UNKNOWN_PLACE, variableTargets, type Place, type PlaceContext } from './places.js';
 
 export interface Touch {
@@ -116,7 +117,8 @@ export function substitute(place: Place, parameters: readonly ParameterDecl[], c
       const { object, arrow } = call.callee;
       return arrow ? targetsOf(object, caller).map((target) => extend(target, place.steps.slice(1), place, caller)) : bound(object, place, caller);
     }
-    if (call.callee.kind === 'value') return bound(call.callee.value, place, caller);
+    // The object of a lambda is that of the method in which it is written.
+    if (call.callee.kind === 'value') return lambdaOf(call.callee.value) !== null ? [place] : bound(call.callee.value, place, caller);
     // A method that calls another one of its object without naming it.
     return [place];
   }

@@ -14,12 +14,14 @@
  */
 import { builtin, type Builtin } from '../cuda/builtins.js';
 import { strip } from './children.js';
-import { constUse } from './const-promise.js';
+import { constUse, SELF } from './const-promise.js';
 import { constantOf } from './constants.js';
 import { callHidesValue, isImplicit } from './implicit-code.js';
 import { groupOf, libraryCall } from './library-calls.js';
 import { addressedBy, byReference, carriesAddress, mayHoldAddress, rootOf, rootsOf, valueType } from './lvalues.js';
+import { isOwnPart, leadsToOwn } from './own-object.js';
 import { lanesOfWarp } from './platform.js';
+import { structureOf } from './structure.js';
 import { leavesOut, neighboursAreThere, sourceIsThere } from './shuffle-sources.js';
 import { bodiesOf } from './summaries.js';
 import type { CallOutput } from './call-outputs.js';
@@ -31,7 +33,7 @@ import type { Variable } from './facts.js';
 import { convertedTaint } from './uniformity-objects.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
-import type { CallExpr, Expr, FunctionDecl, Type } from '../syntax/tree.js';
+import type { CallExpr, Callee, Expr, FunctionDecl, Type } from '../syntax/tree.js';
 
 export function callTaint(call: CallExpr, state: Uniformity): number {
   if (callHidesValue(call)) return UNKNOWN;
@@ -112,6 +114,16 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   const parameters = new Array<number>(count).fill(UNKNOWN);
   let roots = NO_ROOTS;
   let shared = false;
+  // Two ways to one object: what is stored through one is read through the other.
+  const lend = (lvalue: Expr, written: boolean): void => {
+    const decl = lentBy(lvalue, state);
+    if (decl === null) return;
+    shared ||= roots.some((other) => other.decl === decl && (written || other.written));
+    roots = [...roots, { decl, written }];
+  };
+  if (call.callee.kind === 'method' && !call.callee.arrow) lend(call.callee.object, !leavesOwn(fn));
+  else if (call.callee.kind === 'method' && leadsToOwn(call.callee.object)) lend(call.callee.object, !leavesOwn(fn));
+  else if (call.callee.kind === 'value') lend(call.callee.value, !leavesOwn(fn));
   const hidden = callHidesValue(call);
   for (let i = 0; i < count; i++) {
     const parameter = fn.parameters[Math.min(i, fn.parameters.length - 1)];
@@ -124,12 +136,7 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
     if (hidden && strip(argument).kind === 'init-list') continue;
     if (parameter !== undefined && byReference(parameter)) {
       const root = rootOf(argument);
-      if (root !== null) {
-        // Two references to one object: what is stored through one is read through the other.
-        const written = parameter.type.kind === 'reference' && (parameter.type.to.const !== true || constUse(fn, i) !== 'read');
-        shared ||= roots.some((other) => other.decl === root.decl && (written || other.written));
-        roots = [...roots, { decl: root.decl, written }];
-      }
+      lend(argument, parameter.type.kind === 'reference' && (parameter.type.to.const !== true || constUse(fn, i) !== 'read'));
       parameters[i] = isMadeFor(argument, parameter.type) ? convertedTaint(argument, parameter.type, state) : referenceTaint(argument, state) | (root !== null && isLedTo(root.decl, call, state) ? LOCAL : CONSTANT);
     } else parameters[i] = parameter === undefined ? taintOf(argument, state) : convertedTaint(argument, parameter.type, state);
   }
@@ -138,8 +145,32 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (call.callee.kind === 'method') self = call.callee.arrow ? pointedObject(call.callee.object, state) : referenceTaint(call.callee.object, state);
   else if (call.callee.kind === 'value') self = referenceTaint(call.callee.value, state);
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
-  if (shared) parameters.fill(UNKNOWN);
+  if (call.callee.kind === 'method' && objectIsLedTo(call, call.callee, state)) self |= LOCAL;
+  if (shared) { parameters.fill(UNKNOWN); self |= UNKNOWN; }
   return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program), leaked: state.leaked };
+}
+
+/** The variable that a reference is bound to, for the method's own object `this`; null for memory. */
+function lentBy(lvalue: Expr, { structure, defUse }: Uniformity): Variable | null {
+  const root = rootOf(lvalue);
+  if (root === null) return isOwnPart(lvalue) || leadsToOwn(lvalue) ? defUse.self : null;
+  let { decl } = root;
+  for (let next = structure.aliases.get(decl); next !== undefined; next = structure.aliases.get(decl)) decl = next.decl;
+  return structure.ownAliases.has(decl) ? defUse.self : decl;
+}
+
+/** Does a method leave the object alone that it runs on? */
+function leavesOwn(fn: FunctionDecl): boolean {
+  if (fn.constant === true && constUse(fn, SELF) === 'read') return true;
+  const { assignsThis, ownEscapes } = structureOf(fn);
+  return !assignsThis && !ownEscapes;
+}
+
+/** May a pointer lead to the object of a method while the call runs? */
+function objectIsLedTo(call: CallExpr, callee: Callee & { kind: 'method' }, state: Uniformity): boolean {
+  if (leadsToOwn(callee.object) || isOwnPart(callee.object)) return state.ownIsLedTo || call.arguments.some(leadsToOwn);
+  const decl = callee.arrow ? null : lentBy(callee.object, state);
+  return decl !== null && (decl === state.defUse.self ? state.ownIsLedTo : isLedTo(decl, call, state));
 }
 
 /** May a pointer lead to the variable while the call runs: one that was handed out before, or one that this call gets too? */
@@ -171,7 +202,8 @@ export function defaultTaint(expr: Expr): number {
 
 /** What a reference parameter is bound to: the contents of a variable, or memory that must not change meanwhile. */
 function referenceTaint(argument: Expr, state: Uniformity): number {
-  const e = strip(argument);
+  let e = strip(argument);
+  while (e.kind === 'cast' && e.reference !== undefined) e = strip(e.operand);
   if (rootOf(e) !== null) return taintOf(e, state);
   if (e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'member' && !isOfValue(e))) {
     return e.type.kind === 'array' ? taintOf(e, state) : boundTaint(e, state);
@@ -292,7 +324,7 @@ export function storesOfCall(call: CallExpr, state: Uniformity): number {
     case 'function': case 'method': {
       let taint = CONSTANT;
       // An object that is no variable of this function, nor a part of one, is changed where the pointer leads.
-      const led = callee.kind === 'method' && (callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object)).length === 0;
+      const led = callee.kind === 'method' && (callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object)).every(({ decl }) => state.memoryBehind(decl) !== null);
       for (const solved of solvedCallees(callee.candidates, call, state)) {
         taint |= solved === null ? UNKNOWN : solved.localStore | (led ? solved.finalTaint(solved.defUse.self) & ~LOCAL : CONSTANT);
       }

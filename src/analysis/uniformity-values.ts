@@ -61,7 +61,7 @@ function contentsOf(expr: Expr, state: Uniformity): number {
     case 'literal': case 'sizeof': return CONSTANT;
     case 'ref': return refTaint(expr, state);
     case 'coordinate': return state.world.coordinate(expr);
-    case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1);
+    case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1) | (state.structure.ownEscapes ? LOCAL : CONSTANT);
     case 'paren': return operandTaint(expr.inner, state);
     case 'macro': return operandTaint(expr.expanded, state);
     case 'unary':
@@ -119,13 +119,14 @@ function refTaint(ref: RefExpr, state: Uniformity): number {
     case 'parameter': return referredTaint(decl, state.valueTaint(state.defUse.reads.get(ref) ?? -1), state);
     case 'variable': break;
   }
-  if (variableOf(decl) !== null) {
-    const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+  const variable = variableOf(decl);
+  if (variable !== null) {
+    const taint = referredTaint(variable, state.valueTaint(state.defUse.reads.get(ref) ?? -1), state);
     // A local array stands for its address.
     return decl.type.kind === 'array' ? taint | LOCAL : taint;
   }
   if (isMember(decl)) {
-    const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1);
+    const taint = state.valueTaint(state.defUse.reads.get(ref) ?? -1) | ledTo(state);
     return decl.type.kind === 'array' ? taint | LOCAL : mayHoldAddress(decl.type) ? taint : taint & ~LOCAL;
   }
   return memoryNameTaint(ref, decl, state);
@@ -133,7 +134,9 @@ function refTaint(ref: RefExpr, state: Uniformity): number {
 
 /** A caller's object that pointers may lead to as well: what is stored through them may be stored there. */
 function referredTaint(decl: Variable, contents: number, state: Uniformity): number {
-  return decl.kind === 'parameter' && decl.type.kind === 'reference' && (state.parameter(decl.index, decl.pack) & LOCAL) !== 0 ? contents | LOCAL | state.localStore : contents;
+  if (decl.type.kind !== 'reference') return contents;
+  if (decl.kind === 'variable') return state.structure.ownAliases.has(decl) && state.ownIsLedTo ? contents | state.localStore : contents;
+  return (state.parameter(decl.index, decl.pack) & LOCAL) !== 0 ? contents | LOCAL | state.localStore : contents;
 }
 
 /** `&lvalue`: the address of a thread's own object carries its contents. */
@@ -228,6 +231,11 @@ function opaqueBase(base: Expr): boolean {
   return type.kind === 'unknown' || type.kind === 'dependent' || (type.kind === 'record' && type.decl.vector === null);
 }
 
+/** What may be stored in the method's own object through pointers that lead to it. */
+function ledTo(state: Uniformity): number {
+  return state.ownIsLedTo ? state.localStore : CONSTANT;
+}
+
 /** A field of the method's own object: `x`, `this->x`, `x[i]` with a member array. Null if it is not one. */
 function ownObject(expr: Expr, state: Uniformity): number | null {
   let taint = CONSTANT;
@@ -235,8 +243,8 @@ function ownObject(expr: Expr, state: Uniformity): number | null {
   const kept = mayHoldAddress(expr.type) ? ~0 : ~LOCAL;
   for (let e = strip(expr); ;) {
     switch (e.kind) {
-      case 'this': return state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | taint;
-      case 'ref': return isMember(e.decl) ? state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | taint : null;
+      case 'this': return state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | ledTo(state) | taint;
+      case 'ref': return isMember(e.decl) ? state.valueTaint(state.defUse.reads.get(e) ?? -1) & kept | ledTo(state) | taint : null;
       case 'member':
         if (e.arrow && strip(e.object).kind !== 'this') return null;
         e = strip(e.object);

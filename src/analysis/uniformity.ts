@@ -15,6 +15,8 @@
  * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
  */
 import { asmMeaning } from './asm-text.js';
+import { takes } from './binding.js';
+import { codeOf } from './function-code.js';
 import { carriesAddress, keepsAddresses, rootOf, valueType } from './lvalues.js';
 import { leadsBehind, structureOf, type Structure } from './structure.js';
 import { defUseOf } from './def-use-builder.js';
@@ -26,7 +28,7 @@ import type { Variable } from './facts.js';
 import { callHidesValue, isImplicit, recordHidesValue } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
 import { ReadSets, type Rested } from './read-sets.js';
-import { callTaint, isForeignCall, leaksByCall, outputTaint, storesUnasked } from './uniformity-calls.js';
+import { callTaint, isForeignCall, leaksByCall, outputTaint, returnedPlace, storesUnasked } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
 import { taintOf } from './uniformity-values.js';
@@ -230,7 +232,8 @@ export class Uniformity {
         return this.defUse.memoryReferences.has(value.decl) ? memoryReferenceTaint(value.init, this) : convertedTaint(value.init, value.decl.type, this);
       case 'assignment': {
         const previous = value.previous < 0 ? CONSTANT : this.valueTaint(value.previous);
-        const place = value.whole ? CONSTANT : placeTaint(value.node.target, this);
+        // The way to a part of the method's own object is no address that is put into it.
+        const place = value.whole ? CONSTANT : placeTaint(value.node.target, this) & (value.decl === this.defUse.self ? ~LOCAL : ~0);
         return previous | place | (value.node.kind === 'assign' ? convertedTaint(value.node.value, value.node.target.type, this) : CONSTANT);
       }
       case 'join': return this.joinValues(value.inputs) | this.joinOwn(value.controls);
@@ -268,7 +271,8 @@ export class Uniformity {
 
   /** A variable that an instance's constructors and operators are given may be changed by them, or by whoever they leave it to. */
   private handedOn({ decl }: Value): number {
-    return this.structure.given.size > 0 && this.structure.given.has(decl) && this.hasForeignTypes ? UNKNOWN : CONSTANT;
+    const { given, ownGiven } = this.structure;
+    return ((given.size > 0 && given.has(decl)) || (ownGiven && decl === this.defUse.self)) && this.hasForeignTypes ? UNKNOWN : CONSTANT;
   }
 
   /** An escaped variable may be written by any call that is not known. */
@@ -302,10 +306,10 @@ export class Uniformity {
       if (callee.kind === 'method') local |= taintOf(callee.object, this) & LOCAL;
       else if (callee.kind === 'value') local |= taintOf(callee.value, this) & LOCAL;
       if (isImplicit(call) || callHidesValue(call)) local |= LOCAL;
-      for (const argument of call.arguments) {
+      for (const [position, argument] of call.arguments.entries()) {
         local |= taintOf(argument, this) & LOCAL;
         // One of several own objects by reference: the callee's parameter is it, whichever it is.
-        if (call.callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0) this.stored(UNKNOWN);
+        if (callee.kind !== 'builtin' && (this.boundTo(argument) & LOCAL) !== 0 && this.mayBind(call, position)) this.stored(UNKNOWN);
       }
       if (local !== 0) {
         this.stored(callStores(call, this) | (this.chain(this.controlAt(call)) & ~LOCAL));
@@ -360,7 +364,7 @@ export class Uniformity {
   /** Is the lvalue (a part of) a reference of which no object is known? */
   private isUnfollowed(lvalue: Expr): boolean {
     const decl = rootOf(lvalue)?.decl ?? null;
-    return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && decl.type.to.const !== true && !this.structure.aliases.has(decl) && !this.defUse.memoryReferences.has(decl);
+    return decl !== null && decl.kind === 'variable' && decl.type.kind === 'reference' && decl.type.to.const !== true && !this.structure.aliases.has(decl) && !this.structure.ownAliases.has(decl) && !this.defUse.memoryReferences.has(decl);
   }
 
   /** Does the lvalue lie behind a pointer or reference in a variable that may hold the address of one of the thread's own objects? */
@@ -368,6 +372,14 @@ export class Uniformity {
     const root = rootOf(lvalue);
     if (root === null || !leadsBehind(lvalue)) return false;
     return (taintOf(root.ref, this) & LOCAL) !== 0 || this.mayBeLed(valueType(root.decl.type));
+  }
+
+  /** May a call of something other than a built-in take an argument by a reference through which it is changed? */
+  private mayBind(call: CallExpr, position: number): boolean {
+    const { callee } = call;
+    const around = codeOf(this.function);
+    if ((callee.kind !== 'function' && callee.kind !== 'method') || callee.candidates.length === 0 || around === null) return true;
+    return callee.candidates.some((candidate) => takes(candidate, position, call, around) !== 'value');
   }
 
   /** What a local reference to memory was bound to, through references to it; null for whatever else. */
@@ -384,8 +396,16 @@ export class Uniformity {
     const root = rootOf(argument);
     const behind = root === null ? null : this.memoryBehind(root.decl);
     const e = strip(behind ?? argument);
-    if (e.kind !== 'unary' && e.kind !== 'index' && e.kind !== 'member') return CONSTANT;
-    return (e.kind === 'unary' && e.op !== '*') || rootOf(e) !== null ? CONSTANT : placeTaint(e, this);
+    switch (e.kind) {
+      case 'unary': return e.op !== '*' || rootOf(e) !== null ? CONSTANT : placeTaint(e, this);
+      case 'index': case 'member': return rootOf(e) !== null ? CONSTANT : placeTaint(e, this);
+      case 'cast': return e.reference !== undefined || e.style !== 'c' ? this.boundTo(e.operand) : CONSTANT;
+      case 'conditional': return this.boundTo(e.then) | this.boundTo(e.else);
+      case 'binary': return e.op === ',' ? this.boundTo(e.right) : CONSTANT;
+      case 'assign': case 'update': return this.boundTo(e.target);
+      case 'call': return returnedPlace(e, this);
+      default: return CONSTANT;
+    }
   }
 
   /** Can a call get a pointer to one of the thread's own objects at all? */
@@ -486,6 +506,11 @@ export class Uniformity {
   finalTaint(decl: Variable): number {
     const id = this.defUse.finals.get(decl);
     return id === undefined ? UNKNOWN : this.valueTaint(id);
+  }
+
+  /** May pointers lead to the object that the method runs on: one that was handed out before, or that lies in a local of the method? */
+  get ownIsLedTo(): boolean {
+    return this.structure.ownEscapes || (this.entry.self & LOCAL) !== 0;
   }
 
   /** Contents of the object that the method runs on, at its start joined with every change. */
