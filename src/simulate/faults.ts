@@ -4,7 +4,7 @@ import type { FileSpan } from '../source/types.js';
 export type FaultKind =
   | 'mask-names-absent-lane' | 'caller-not-in-mask' | 'shuffle-inactive-source' | 'mask-disagreement' | 'barrier-divergent' | 'barrier-after-exit'
   | 'race-shared' | 'race-global' | 'same-value-race' | 'uninitialised-shared' | 'uninitialised-local' | 'uninitialised-global' | 'division-by-zero' | 'shift-amount'
-  | 'array-out-of-bounds' | 'shared-out-of-bounds' | 'global-out-of-bounds' | 'null-dereference' | 'wild-pointer' | 'misaligned' | 'write-to-constant'
+  | 'array-out-of-bounds' | 'shared-out-of-bounds' | 'global-out-of-bounds' | 'null-dereference' | 'wild-pointer' | 'foreign-local' | 'misaligned' | 'write-to-constant'
   | 'assertion' | 'trap' | 'missing-return' | 'recursion-limit';
 
 export type FaultSeverity = 'error' | 'caution' | 'note';

@@ -3,6 +3,9 @@
  * `segment.id · 2^32 + 2^20 + offset`, so that pointers are ordinary numbers, compare as on the device, and a small negative offset
  * stays in its segment and is noticed. Pages are made when touched: a global page is filled with the segment's contents, a page of
  * shared or local memory starts uninitialised.
+ *
+ * Local memory is a thread's own: on a device the address of a local variable means the memory of whoever uses it (PTX ISA, state spaces: `.local`), so one that
+ * another thread has handed on leads to nothing that can be told. Using it is a fault. Not handled: an address that outlives the call or the block it comes from.
  */
 import { bfloat16OfBits, bitsOfBfloat16, bitsOfHalf, halfOfBits } from '../cuda/floats.js';
 import type { FaultKind } from './faults.js';
@@ -49,9 +52,18 @@ export type SegmentSpace = 'global' | 'shared' | 'local' | 'constant';
 /** First contents of a page: fills `page.u8` for the bytes from `from` on (an offset into the segment). */
 export type Filler = (page: Page, from: number) => void;
 
+/** A call's room on a warp's stack: 32 parts of one size, a lane's after the other. */
+export interface Frame {
+  readonly base: number;
+  /** Bytes of all lanes together. */
+  readonly bytes: number;
+}
+
 export class Segment {
   readonly base: number;
   readonly pages: (Page | undefined)[] = [];
+  /** Of local memory: the frames of the calls that run, outermost first. */
+  readonly frames: Frame[] = [];
   /** Range of offsets touched, half-open; empty at first. */
   low = Infinity;
   high = -Infinity;
@@ -72,6 +84,8 @@ export class Segment {
 export abstract class Memory {
   readonly segments: (Segment | undefined)[] = [undefined];
   readonly races: RaceDetector;
+  /** Local memory of the warp that runs; null before one does. */
+  stack: Segment | null = null;
   #pages = 0;
   /** Offset into the page found by `at`. */
   #o = 0;
@@ -127,8 +141,27 @@ export abstract class Memory {
     const o = raw & (PAGE - 1);
     this.#o = o;
     if (segment.granule !== 0) this.races.access(segment, page, o, width, lane, kind, write);
+    else if (segment.space === 'local' && !this.#isOwn(segment, address, lane)) return this.#foreign(lane, write);
     if (write && segment.space === 'constant') this.fault('write-to-constant', lane, segment.name, () => `writes constant memory ${segment.name}`);
     return page;
+  }
+
+  /** Does the address lie in the lane's part of a frame? What lies behind all frames belongs to nobody that is known. */
+  #isOwn(segment: Segment, address: number, lane: number): boolean {
+    if (segment !== this.stack) return false;
+    const { frames } = segment;
+    for (let i = frames.length - 1; i >= 0; i--) {
+      const { base, bytes } = frames[i] as Frame;
+      if (address < base) continue;
+      const at = (address - base) * 32;
+      return address >= base + bytes || (at >= lane * bytes && at < (lane + 1) * bytes);
+    }
+    return true;
+  }
+
+  #foreign(lane: number, write: boolean): Page {
+    this.fault('foreign-local', lane, null, () => `${write ? 'writes' : 'reads'} through the address of a local variable of another thread, where a device has the thread's own local memory`);
+    return this.#blank();
   }
 
   #blank(): Page {

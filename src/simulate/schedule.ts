@@ -71,6 +71,7 @@ export function runGrid(D: Machine, launch: GridLaunch): void {
     if (warp === undefined) throw new Error('internal: no warp');
     D.checkTime();
     D.current = warp;
+    D.stack = warp.stack;
     D.races.warp = warp;
     if (!launch.generator) {
       launch.kernel(warp, warp.born, ...launch.parameters());

@@ -55,7 +55,6 @@ export class Warp implements RaceWarp {
   barrierResult = 0;
   finished = false;
   fibre: Fibre | null = null;
-  #sp: number;
   #depth = 0;
   #pending: Arrival[] = [];
   #forks = 0;
@@ -76,7 +75,7 @@ export class Warp implements RaceWarp {
     this.by = block.y;
     this.bz = block.z;
     this.shared = block.shared.base;
-    this.#sp = stack.base;
+    stack.frames.length = 0;
   }
 
   exit(mask: number): void {
@@ -92,14 +91,19 @@ export class Warp implements RaceWarp {
 
   // ------------------------------------------------------------------------------------------------------------- stack
 
+  /** A new frame lies behind all others: arms of a branch that run by turns end their calls in any order. */
   push(bytes: number): number {
-    const at = this.#sp;
-    this.#sp += bytes;
+    const { frames, base } = this.stack;
+    const top = frames[frames.length - 1];
+    const at = top === undefined ? base : top.base + top.bytes;
+    frames.push({ base: at, bytes });
     this.machine.forget(at, bytes);
     return at;
   }
   pop(at: number): void {
-    this.#sp = at;
+    const { frames } = this.stack;
+    if (frames[frames.length - 1]?.base === at) frames.pop();
+    else frames.splice(frames.findIndex(({ base }) => base === at), 1);
   }
   enter(): void {
     if (++this.#depth > RECURSION_LIMIT) throw new RunAborted('recursion', `recursion deeper than ${RECURSION_LIMIT} calls`, this.machine.place);
@@ -229,19 +233,17 @@ export class Warp implements RaceWarp {
 
   /** Runs the two arms of a branch in turn until both have ended, so that a collective may meet across them. */
   *fork(a: Fibre | null, b: Fibre | null): Fibre {
-    const arms = [a, b].filter((f): f is Fibre => f !== null).map((fibre, i) => ({ fibre, sp: this.#sp + i * 2 ** 24, depth: this.#depth }));
-    const outer = { sp: this.#sp, depth: this.#depth };
+    const arms = [a, b].filter((f): f is Fibre => f !== null).map((fibre) => ({ fibre, depth: this.#depth }));
+    const outer = this.#depth;
     if (arms.length > 1) this.#forks++;
     let running = arms;
     while (running.length > 0) {
       let progress = false;
       const next: typeof arms = [];
       for (const arm of running) {
-        this.#sp = arm.sp;
         this.#depth = arm.depth;
         const before = this.#pending.length;
         const step = arm.fibre.next();
-        arm.sp = this.#sp;
         arm.depth = this.#depth;
         if (step.done === true) { progress = true; continue; }
         next.push(arm);
@@ -256,8 +258,7 @@ export class Warp implements RaceWarp {
       if (!progress && running.length > 0) this.#giveUp();
     }
     if (arms.length > 1) this.#forks--;
-    this.#sp = outer.sp;
-    this.#depth = outer.depth;
+    this.#depth = outer;
   }
 
   /** Nobody can go on: the calls that wait are made with whoever is there, and that is a fault. */

@@ -21,7 +21,7 @@ type Ran = Extract<SimulationResult, { status: 'ran' }>;
 
 /** Faults that make everything after them meaningless: memory no one may touch, values no one set. */
 const WILD: ReadonlySet<FaultKind> = new Set([
-  'array-out-of-bounds', 'shared-out-of-bounds', 'global-out-of-bounds', 'null-dereference', 'wild-pointer', 'misaligned', 'uninitialised-shared', 'uninitialised-local', 'write-to-constant', 'division-by-zero',
+  'array-out-of-bounds', 'shared-out-of-bounds', 'global-out-of-bounds', 'null-dereference', 'wild-pointer', 'foreign-local', 'misaligned', 'uninitialised-shared', 'uninitialised-local', 'write-to-constant', 'division-by-zero',
 ]);
 
 export type Outcome =
