@@ -4,13 +4,17 @@
  */
 import { arrivalSets, type Partition } from '../../src/analysis/arrival.js';
 import { walk } from '../../src/analysis/children.js';
+import type { FunctionFacts } from '../../src/analysis/facts.js';
+import { mayBeClass } from '../../src/analysis/implicit-calls.js';
+import { endsOf } from '../../src/analysis/implicit-code.js';
+import { judge } from '../../src/analysis/template-types.js';
 import type { Span } from '../../src/source/types.js';
-import { strip, type Decl, type DeclareStmt, type Stmt, type VariableDecl } from '../../src/syntax/tree.js';
+import { strip, type Decl, type DeclareStmt, type Stmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';
 import { movesAlong, type Moving } from '../lib/moves-along.js';
 import type { TransformContext } from '../lib/types.js';
 import { behind, gatesOf, isInside, isLoop, spanOf, walkAll, type Frame, type Gate, type Region } from './region.js';
 import { meetsAfterwards, surroundings } from './region-checks.js';
-import { isPrivate, valuesOf, type Travel, type Values } from './region-values.js';
+import { isPrivate, valuesOf, type Travel, type Trouble, type Values } from './region-values.js';
 import { codeOnly, textOf } from '../lib/text.js';
 import { linearThread } from './block-thread.js';
 import { namedCapacity } from './named-capacity.js';
@@ -86,7 +90,9 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   const openEnd = gates.some((gate) => gate.kind === 'exit' && gate.frame === base) || (base === region.frames.length - 1 && region.form === 'rest');
   const end = openEnd ? at.list.length : at.index + 1;
   const gated: Span = { start: at.list[first]?.span.start ?? region.stmt.span.start, end: at.list[end - 1]?.span.end ?? region.stmt.span.end };
-  const values = valuesOf(context, region, gated);
+  const found = valuesOf(context, region, gated);
+  const early = gates.length === 0 ? null : endsEarly(context, region, base, first);
+  const values = early === null ? found : { ...found, troubles: [...found.troubles, early] };
   const loops = insideLoop(region, base);
   const flagged = new Set<number>();
   for (let i = base; i < region.frames.length; i++) {
@@ -95,9 +101,9 @@ export function planBlock(context: TransformContext, region: Region): BlockPlan 
   }
   const place = at.list[first] ?? region.stmt;
   const mover = { texts: textsMoved(region, values, flagged), place, end: at.block?.span.end ?? facts.parent(place)?.span.end ?? gated.end, where: 'the branches around it' };
-  const early = gates.length === 0 ? null : movesAlong(context, { ...mover, words: wordsOfTypes(values.travels.map(({ type }) => type)) });
-  const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged, early?.stmts ?? []);
-  const moving = early === null ? { stmts: [], stuck: null } : movesAlong(context, { ...mover, words: wordsOfTypes([...values.travels.map(({ type }) => type), ...hoisted.flatMap(({ types }) => [...types.values()])]) });
+  const ahead = gates.length === 0 ? null : movesAlong(context, { ...mover, words: wordsOfTypes(values.travels.map(({ type }) => type)) });
+  const { hoisted, stuck } = hoist(context, region, base, gates, values, flagged, ahead?.stmts ?? []);
+  const moving = ahead === null ? { stmts: [], stuck: null } : movesAlong(context, { ...mover, words: wordsOfTypes([...values.travels.map(({ type }) => type), ...hoisted.flatMap(({ types }) => [...types.values()])]) });
   const dead = unneeded(context, region, base, first, values);
   const results = values.travels.some((travel) => travel.result);
   const barrierAfter = !results && meetsAfterwards(context, region, [...surroundings(context, region).after]);
@@ -197,6 +203,31 @@ function hoist(context: TransformContext, region: Region, base: number, gates: r
   return { hoisted, stuck };
 }
 
+/**
+ * An object on the way to the region that ends by running code: what stands around it becomes a scope that closes in front of the items, and so does what an early return becomes, so that the
+ * object would end before them and before what follows them.
+ */
+function endsEarly({ facts, unit }: TransformContext, region: Region, base: number, first: number): Trouble | null {
+  for (const [i, frame] of region.frames.entries()) {
+    if (i < base) continue;
+    for (const stmt of before(frame, frame.index, i === base ? first : 0)) {
+      const variable = stmt.kind === 'declare' ? stmt.variables.find((one) => one.storage === 'automatic' && runsAtEnd(one.type, facts)) : undefined;
+      if (variable === undefined) continue;
+      const text = `${variable.name} ends by running code, which would come before the items`;
+      return { id: 'thread-free', known: true, line: unit.source.line(variable.span.start), text, remedy: `declare ${variable.name} in front of the branches` };
+    }
+  }
+  return null;
+}
+
+/** May the end of an object of the type run code? A reference may keep an object alive that is made for it. */
+function runsAtEnd(type: Type, facts: FunctionFacts): boolean {
+  let inner = type.kind === 'reference' ? type.to : type;
+  while (inner.kind === 'array') inner = inner.of;
+  if (inner.kind === 'dependent') return judge(inner, facts.function, facts.program).foreign !== null;
+  return mayBeClass(inner) || endsOf(inner).length > 0;
+}
+
 /** Text that comes to stand behind the gates, outside of the blocks around the region. */
 function textsMoved(region: Region, values: Values, flagged: ReadonlySet<number>): readonly Span[] {
   const lists = [region.heavy.stmts, ...[...flagged].map((i) => behind(region, i))].map(spanOf).filter((span) => span !== null);
@@ -212,7 +243,8 @@ function unneeded({ facts }: TransformContext, region: Region, base: number, fir
   const dead = new Set<Stmt>();
   const candidates = region.frames.flatMap((frame, i) => (i < base ? [] : before(frame, frame.index, i === base ? first : 0))).reverse();
   for (const stmt of candidates) {
-    if (stmt.kind !== 'declare' || stmt.types.length > 0) continue;
+    // One without variables (a `static_assert`, a function) says something of its own.
+    if (stmt.kind !== 'declare' || stmt.types.length > 0 || stmt.variables.length === 0 || stmt.brings !== undefined) continue;
     const again = stmt.variables.every((variable) => travels.some(({ decl, how, result }) => decl === variable && how === 'recompute' && !result));
     if (again && stmt.variables.every((variable) => facts.uses(variable).every((use) => isInside(use, region.heavy.stmts) || isInside(use, [...dead])))) dead.add(stmt);
   }

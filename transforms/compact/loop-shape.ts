@@ -10,13 +10,14 @@
  * A lane's heavy parts keep their order. What may not be is that anything else in the loop sees whether they have run yet (feedback).
  */
 import { isStmt, type Node } from '../../src/analysis/children.js';
-import type { Loop, MemoryAccess, Variable } from '../../src/analysis/facts.js';
-import type { Expr, RefExpr, Stmt } from '../../src/syntax/tree.js';
+import type { Effects, Loop, MemoryAccess, Variable } from '../../src/analysis/facts.js';
+import type { Decl, Expr, RefExpr, Stmt } from '../../src/syntax/tree.js';
 import { declaredIn } from '../lib/common-obligations.js';
 import { constantsAskedFor } from '../lib/local-names.js';
 import { excerpt, lineOf } from '../lib/obligation.js';
 import type { TransformContext } from '../lib/types.js';
 import { maskAt } from '../lib/votes.js';
+import { reachedUnnamed } from './reached.js';
 import { effectsOfAll } from './region-checks.js';
 import { isInside, isLoop, walkAll, type Region } from './region.js';
 import { spelledType } from './region-types.js';
@@ -163,6 +164,19 @@ class Finder {
     }
   }
 
+  /** Variables of the loop that the heavy part reaches by another name than theirs: a pointer, a capture. They are something else when it runs. */
+  private hidden(heavy: Effects, rest: Effects, named: ReadonlySet<Variable>, own: ReadonlySet<Decl>): void {
+    const { loop, region } = this;
+    const changes = (decl: Variable): boolean => !own.has(decl) && (rest.assigns.has(decl) || within(decl, loop));
+    const direct = [...heavy.uses, ...heavy.assigns].find((decl) => !named.has(decl) && changes(decl));
+    // What is read from somewhere may be read from any variable that others reach.
+    const blind = heavy.accesses.find(({ base, space }) => space === 'unknown' && (base === null || (base.kind !== 'parameter' && !own.has(base))));
+    const found = direct ?? (blind === undefined ? undefined : [...reachedUnnamed(this.context.facts)].find(changes));
+    if (found === undefined) return;
+    const at = direct === undefined && blind !== undefined ? blind.node : region.heavy.stmts[0] ?? region.stmt;
+    this.obstacle('no-feedback', at, `${found.name} is reached in the heavy part by another name, and changes in the loop`, `copy what is needed of ${found.name} into a variable of its own in front of the branch`, direct !== undefined);
+  }
+
   private values(): readonly Held[] {
     const { facts } = this.context;
     const { region, loop } = this;
@@ -180,6 +194,7 @@ class Finder {
       }
       if (!uses.has(node.decl)) uses.set(node.decl, node);
     });
+    this.hidden(heavy, rest, new Set(uses.keys()), own);
     const held: Held[] = [];
     for (const [decl, ref] of [...uses].sort(([a], [b]) => a.span.start - b.span.start)) {
       // What the loop declares is gone behind it, where the last items run.

@@ -15,6 +15,7 @@ import { strip, type CallExpr, type Decl, type Expr, type Program, type Stmt } f
 import { sameExpr } from '../lib/equality.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from '../lib/obligation.js';
 import type { Obligation, TransformContext } from '../lib/types.js';
+import { reachedFromOutside } from './reached.js';
 import { behind, isInside, isLoop, type Region } from './region.js';
 import type { Trouble } from './region-values.js';
 
@@ -130,17 +131,7 @@ export function threadAskedFor(nodes: readonly (Stmt | Expr)[], program: Program
 /** An access that may reach local memory through a pointer or an array that was there before the region. */
 function ownerMemory(context: TransformContext, region: Region, effects: Effects): MemoryAccess | null {
   const { facts } = context;
-  let exposed = false;
-  if (facts.function.body !== null) {
-    walk(facts.function.body, (node) => {
-      if (node.kind !== 'declare') return true;
-      for (const variable of node.variables) {
-        if (variable.space !== 'local' || variable.storage !== 'automatic' || isInside(node, region.heavy.stmts)) continue;
-        if (variable.type.kind === 'array' || facts.addressTaken(variable)) exposed = true;
-      }
-      return true;
-    });
-  }
+  const exposed = reachedFromOutside(facts, region.heavy.stmts) !== null;
   for (const access of effects.accesses) {
     const own = access.base !== null && isInside(access.base, region.heavy.stmts);
     if (own) continue;
