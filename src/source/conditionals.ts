@@ -5,6 +5,7 @@
 import type { Directive, MacroDefinition, SourceFile } from './types.js';
 import { evaluateCondition, evaluateDefined, type ConditionValue } from './condition.js';
 import { parseDefine } from './define.js';
+import { macroPragmaOf } from './macro-pragmas.js';
 
 export interface Arm {
   /** Index in `SourceFile.directives` of the directive that opens the arm (`if`, `elif`, `else`…). */
@@ -59,6 +60,8 @@ class Walk {
   readonly #stack: OpenGroup[] = [];
   /** What the file itself has defined so far, and (null) undefined. */
   readonly #local = new Map<string, MacroDefinition | null>();
+  /** What `push_macro` has kept, by name. */
+  readonly #kept = new Map<string, (MacroDefinition | null | undefined)[]>();
 
   constructor(private readonly source: SourceFile, private readonly initial: ReadonlyMap<string, MacroDefinition>, private readonly visitor: Visitor) {}
 
@@ -73,7 +76,8 @@ class Walk {
     const local = this.#local.get(name);
     if (local !== undefined) return local ?? undefined;
     const inherited = this.initial.get(name);
-    return inherited === undefined || inherited.inactive || inherited.file === this.source.realPath ? undefined : inherited;
+    if (inherited === undefined || inherited.inactive || inherited.file === this.source.realPath || inherited.popped?.byOperator === true) return undefined;
+    return inherited.undoneIn === undefined || inherited.undoneIn === this.source.realPath ? inherited : undefined;
   };
 
   #directive(directive: Directive, index: number): void {
@@ -113,7 +117,22 @@ class Walk {
       case 'include':
         this.visitor.include?.(directive.argument, this.#certainty(), index);
         return;
+      case 'pragma': this.#pragma(directive.argument); return;
       default:
+    }
+  }
+
+  #pragma(argument: string): void {
+    const pragma = argument.includes('_macro') ? macroPragmaOf(argument) : null;
+    if (pragma === null || this.#certainty() !== 'active') return;
+    const kept = this.#kept.get(pragma.name) ?? [];
+    if (pragma.kind === 'push') {
+      kept.push(this.#local.get(pragma.name));
+      this.#kept.set(pragma.name, kept);
+    } else if (kept.length > 0) {
+      const before = kept.pop();
+      if (before === undefined) this.#local.delete(pragma.name);
+      else this.#local.set(pragma.name, before);
     }
   }
 

@@ -5,6 +5,7 @@ export { decode, encode, type Decoded } from './decode.js';
 export { loadSource, sourceFromText, tokensOf, endsInReturns, IN_RETURNS } from './source-file.js';
 export { TokenKind, Tokens } from './tokens.js';
 export { tokenize, tokenizeFragment, type Tokenized } from './tokenizer.js';
+export { macroPragmas, macroPragmaOf, type MacroPragma } from './macro-pragmas.js';
 export { collectMacros, mergeMacros, commandLineMacros, COMMAND_LINE } from './macros.js';
 export { expandMacro, expandText, type ExpandOptions } from './expand.js';
 export { evaluateCondition, evaluateDefined, splitArguments, type ConditionValue, type MacroLookup } from './condition.js';

@@ -77,6 +77,7 @@ function invocationRule(stream: Stream, patches: Patches, i: number, macro: Macr
 
 /** False before the only definition: there the name is an ordinary one. */
 function isDefinedAt(stream: Stream, macro: MacroDefinition, i: number): boolean {
+  if (macro.undoneIn !== undefined && macro.undoneIn !== stream.source.realPath) return false;
   return macro.ambiguous || macro.file !== stream.source.realPath || macro.line < stream.source.line(stream.tokens.start(i));
 }
 

@@ -2,6 +2,7 @@
 import type { MacroDefinition, SourceFile } from './types.js';
 import { walkConditionals } from './conditionals.js';
 import { parseDefine } from './define.js';
+import { macroPragmas } from './macro-pragmas.js';
 
 /** The `file` of a macro that an option or a compile command defines. */
 export const COMMAND_LINE = '<command line>';
@@ -29,16 +30,36 @@ export function collectMacros(
     table.set(macro.name, chosen?.file === COMMAND_LINE ? { ...chosen, ambiguous: true, varies: text } : chosen ?? { ...macro, ambiguous: true, inactive: true, varies: text });
   }
   const initial = new Map(table);
+  const own: MacroDefinition[] = [];
   walkConditionals(source, initial, {
     define(definition, certainty) {
       if (certainty === 'inactive') return;
+      own.push(definition);
       const known = table.get(definition.name);
       const found: MacroDefinition = certainty === 'active' ? definition : { ...definition, inactive: true };
       table.set(definition.name, known ? merge(known, found) : found);
     },
+    undef(name, certainty) {
+      const known = table.get(name);
+      if (known !== undefined && certainty === 'active' && known.undoneIn === undefined) table.set(name, { ...known, undoneIn: source.realPath });
+    },
   });
+  markPopped(source, table, [...initial.values(), ...own]);
   markReplaceable(table);
   return table;
+}
+
+/** A name that is popped is what it was before, or nothing: which of both, none of the table's readings tells. */
+function markPopped(source: SourceFile, table: Map<string, MacroDefinition>, all: readonly MacroDefinition[]): void {
+  for (const { kind, name, start, isDirective } of macroPragmas(source, table)) {
+    if (kind === 'push') continue;
+    for (const one of name === null ? [...table.keys()] : [name]) {
+      const macro = table.get(one);
+      if (macro === undefined || (macro.popped !== undefined && (macro.popped.byOperator || isDirective))) continue;
+      const text = `${one} is another macro, or none, behind the pop_macro in line ${source.line(start)} of ${source.path.slice(source.path.lastIndexOf('/') + 1)}`;
+      table.set(one, { ...macro, ambiguous: true, popped: { text, readings: all.filter((reading) => reading.name === one), byOperator: !isDirective } });
+    }
+  }
 }
 
 /** What is made of a macro that a build may replace changes with it. */
@@ -78,7 +99,12 @@ function merge(known: MacroDefinition, found: MacroDefinition): MacroDefinition 
   const chosen = keep ? known : found;
   const ambiguous = known.ambiguous || found.ambiguous || differs;
   const replaceable = (known.replaceable ?? false) || (found.replaceable ?? false);
-  return chosen.ambiguous === ambiguous && (chosen.replaceable ?? false) === replaceable ? chosen : { ...chosen, ambiguous, ...(replaceable ? { replaceable } : {}) };
+  const popped = found.popped ?? known.popped;
+  // The later word counts: what one include undoes the next may define.
+  const undoneIn = found.inactive ? known.undoneIn : found.undoneIn;
+  if (chosen.ambiguous === ambiguous && (chosen.replaceable ?? false) === replaceable && chosen.popped === popped && chosen.undoneIn === undoneIn) return chosen;
+  const { undoneIn: _, ...rest } = chosen;
+  return { ...rest, ambiguous, ...(replaceable ? { replaceable } : {}), ...(popped === undefined ? {} : { popped }), ...(undoneIn === undefined ? {} : { undoneIn }) };
 }
 
 /** Two definitions that C++ takes for the same. */

@@ -72,6 +72,19 @@ export interface MacroDefinition {
   readonly replaceable?: true;
   /** Set if compile commands of one file define it differently: which ones, in words. */
   readonly varies?: string;
+  /** The file that undefines it and does not define it again: to whoever includes that, the name is an ordinary one. */
+  readonly undoneIn?: string;
+  /** Set if `pop_macro` brings back what the name meant before: in doubt wherever it stands. */
+  readonly popped?: PoppedMacro;
+}
+
+export interface PoppedMacro {
+  /** Where, in one sentence. */
+  readonly text: string;
+  /** All that the name stands for somewhere in the file that pops it. */
+  readonly readings: readonly MacroDefinition[];
+  /** A `_Pragma` pops it, whose place a walk over the directives does not see. */
+  readonly byOperator: boolean;
 }
 
 /** What the overlay took out of the text, keyed by where it stood. */

@@ -16,6 +16,8 @@ export interface Doubt {
   readonly sort: 'macro' | 'declaration';
   /** What differs, in one sentence. */
   readonly text: string;
+  /** It differs within the file: `pop_macro` makes the macro something else. */
+  readonly popped?: true;
 }
 
 export interface MacroDoubt extends Doubt {

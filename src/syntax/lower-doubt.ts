@@ -4,7 +4,7 @@ import { roleOf, type MacroRole } from '../source/macro-roles.js';
 import type { MacroDefinition, Span } from '../source/types.js';
 import type { Cst } from './cst.js';
 import type { Lowering, UnitState } from './context.js';
-import type { FileDoubts, MacroDoubt } from './doubts.js';
+import type { Doubt, FileDoubts, MacroDoubt, NameDoubt } from './doubts.js';
 import type { FunctionNode } from './function-node.js';
 import { touchesTemplate } from './template-text.js';
 import type { MacroExpr, Type, VariableDecl } from './tree.js';
@@ -52,6 +52,16 @@ function numberType(readings: readonly MacroDefinition[]): Type | null {
   return readings.length > 0 && readings.every(({ parameters, body }) => parameters === null && /^[\s()+*-]*\d{1,9}[\s()]*(?:[+*-][\s()]*\d{1,4}[\s()]*)*$/.test(body)) ? INT : null;
 }
 
+/** The doubts of a file with the macros that a `pop_macro` makes something else somewhere in it; null if there are none. */
+export function withPopped(doubts: FileDoubts | null, macros: ReadonlyMap<string, MacroDefinition>): FileDoubts | null {
+  const popped = [...macros.values()].flatMap(({ name, popped }) => (popped === undefined ? [] : [{ name, popped }]));
+  if (popped.length === 0) return doubts;
+  const all = new Map(doubts?.macros);
+  for (const { name, popped: { text, readings } } of popped) if (!all.has(name)) all.set(name, { name, sort: 'macro', text, readings, open: true, popped: true });
+  const none = new Map<string, NameDoubt>();
+  return doubts === null ? { macros: all, names: none, late: none, declared: none } : { ...doubts, macros: all };
+}
+
 /** Definitions to lower a file with: one that is text where some are nothing, so that its invocations are met. */
 export function withDoubts(macros: ReadonlyMap<string, MacroDefinition>, doubts: FileDoubts): ReadonlyMap<string, MacroDefinition> {
   const table = new Map(macros);
@@ -90,7 +100,7 @@ export function doubtBody(ctx: Lowering, node: Cst, decl: FunctionNode): boolean
   const found = doubts.within(decl.span).find(({ doubt, inDirective }) => inDirective || (doubt.sort === 'macro' && shapesText(doubt as MacroDoubt, macros)));
   if (found === undefined) return false;
   decl.understood = false;
-  decl.problems.push({ line: source.line(found.at), message: `not the same for all who include it: ${found.doubt.text}` });
+  decl.problems.push({ line: source.line(found.at), message: messageOf(found.doubt) });
   decl.body = { kind: 'compound', span: ctx.span(node), body: [ctx.opaqueStmt(node, found.doubt.text)] };
   return true;
 }
@@ -104,5 +114,9 @@ export function duringDoubts<T>({ doubts, source }: UnitState, span: Span, lower
 export function tellDoubts(ctx: Lowering, decl: FunctionNode): void {
   const { doubts, source } = ctx.unit;
   if (doubts === null) return;
-  for (const { doubt, at } of doubts.within(decl.span)) decl.problems.push({ line: source.line(at), message: `not the same for all who include it: ${doubt.text}` });
+  for (const { doubt, at } of doubts.within(decl.span)) decl.problems.push({ line: source.line(at), message: messageOf(doubt) });
+}
+
+function messageOf(doubt: Doubt): string {
+  return doubt.popped === true ? doubt.text : `not the same for all who include it: ${doubt.text}`;
 }

@@ -44,8 +44,10 @@ export function isDefinedAt(source: SourceFile, macro: MacroDefinition, at: numb
   let byName = definitions.get(source);
   if (byName === undefined) definitions.set(source, byName = definitionsIn(source));
   const all = byName.get(macro.name);
+  const last = all?.findLast((directive) => directive.start < at);
+  // An include has undone it.
+  if (last === undefined && macro.undoneIn !== undefined && macro.undoneIn !== source.realPath) return false;
   if (all === undefined) return true;
-  const last = all.findLast((directive) => directive.start < at);
   if (last === undefined) return macro.file !== source.realPath || macro.ambiguous;
   return last.kind === 'define';
 }

@@ -13,7 +13,8 @@ import { UnitDoubts, type FileDoubts } from './doubts.js';
 import { findHiddenKernels, launchMacros } from './hidden-kernels.js';
 import { doubtsOf } from './includer-views.js';
 import { ProgramIndex } from './link.js';
-import { withDoubts } from './lower-doubt.js';
+import { withDoubts, withPopped } from './lower-doubt.js';
+import { isDefinedAt } from './lower-macro.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
 import { MacroUses } from './macro-uses.js';
 import { openTextOf } from './open-text.js';
@@ -259,8 +260,8 @@ class Loader {
 
   /** Parses a file, declares its names (its includes on the way, where they stand) and queues its bodies. */
   #begin(source: SourceFile, includer: Work | null): Work {
-    const doubts = this.fileDoubts.get(source.realPath) ?? null;
-    const names = new FileNames(doubts?.declared);
+    const given = this.fileDoubts.get(source.realPath) ?? null;
+    const names = new FileNames(given?.declared);
     const resolved = this.#includesOf(source);
     const work: Work = {
       source, names, visible: [names, ...(includer?.visible ?? [])], includes: [], includer, missing: resolved.missing, state: null, read: null,
@@ -268,6 +269,7 @@ class Loader {
     this.#works.set(source.realPath, work);
     this.#cluster.push(work);
     const plain = this.#macrosFor(source, includer);
+    const doubts = withPopped(given, plain);
     const macros = doubts === null ? plain : withDoubts(plain, doubts);
     const includeAt = new Map<number, () => void>();
     for (const file of resolved.found) {
@@ -341,11 +343,14 @@ class Loader {
     // What the includer knows is visible too, less what this file itself defines (its include guard would hide it from itself).
     const context = new Map<string, MacroDefinition>();
     const place = this.#includesOf(includer.source).found.find((file) => file.realPath === source.realPath);
-    const line = place === undefined ? Infinity : includer.source.line(includer.source.directives[place.directive]?.start ?? 0);
+    const at = place === undefined ? Infinity : includer.source.directives[place.directive]?.start ?? 0;
+    const line = place === undefined ? Infinity : includer.source.line(at);
     for (const [name, macro] of includer.state.macros) {
       // Of the includer's own macros those that it defines in front of the include.
       const later = macro.file === includer.source.realPath && macro.line > line;
-      if (macro.file !== source.realPath && !own.has(name) && !later) context.set(name, macro);
+      if (macro.file === source.realPath || own.has(name) || later) continue;
+      const undone = macro.undoneIn === includer.source.realPath && place !== undefined && isDefinedAt(includer.source, macro, at);
+      context.set(name, undone ? stillDefined(macro) : macro);
     }
     return context.size === 0 ? own : mergeMacros([context, own]);
   }
@@ -420,6 +425,10 @@ class Loader {
       ...(state.doubts === null ? {} : { doubts: state.doubts }),
     };
   }
+}
+
+function stillDefined({ undoneIn: _, ...macro }: MacroDefinition): MacroDefinition {
+  return macro;
 }
 
 /** Host headers beyond this many characters give their macros only: bundled libraries, of which kernels use nothing. */

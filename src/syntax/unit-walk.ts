@@ -5,6 +5,7 @@
 import { commandLineMacros } from '../source/macros.js';
 import { evaluateCondition, evaluateDefined } from '../source/condition.js';
 import { parseDefine } from '../source/define.js';
+import { macroPragmaOf } from '../source/macro-pragmas.js';
 import { tokensOf } from '../source/source-file.js';
 import { TokenKind } from '../source/tokens.js';
 import type { Directive, MacroDefinition, SourceFile } from '../source/types.js';
@@ -61,6 +62,7 @@ class UnitWalk {
   readonly #open: { readonly source: SourceFile; offset: number }[] = [];
   readonly #closed: string[] = [];
   readonly #once = new Set<string>();
+  readonly #kept = new Map<string, (MacroDefinition | null)[]>();
   readonly #visited = new Set<string>();
   #budget = MOST_VISITS;
 
@@ -176,6 +178,7 @@ class UnitWalk {
           break;
         case 'pragma':
           if (active && /^once\b/.test(directive.argument)) this.#once.add(source.realPath);
+          else if (active && directive.argument.includes('_macro')) this.#keep(directive.argument);
           break;
         case 'include': {
           const included = includes.get(index);
@@ -190,6 +193,15 @@ class UnitWalk {
     }
     this.#open.pop();
     this.#closed.push(source.realPath);
+  }
+
+  /** `push_macro` and `pop_macro`. */
+  #keep(argument: string): void {
+    const pragma = macroPragmaOf(argument);
+    if (pragma === null) return;
+    const kept = this.#kept.get(pragma.name) ?? [];
+    if (pragma.kind === 'push') this.#kept.set(pragma.name, [...kept, this.#table.get(pragma.name) ?? null]);
+    else if (kept.length > 0) this.#set(pragma.name, kept.pop() ?? null);
   }
 
   #holds({ kind, argument }: Directive): boolean {
@@ -232,7 +244,7 @@ export function wordsIn(source: SourceFile): Words {
       if (at === undefined) continue;
       if (at.kind === 'if' || at.kind === 'ifdef' || at.kind === 'ifndef') depth++;
       else if (at.kind === 'endif') depth--;
-      if (at.kind === 'include' || at.kind === 'pragma' && !at.argument.includes('unroll')) continue;
+      if (at.kind === 'include' || at.kind === 'pragma' && !/unroll|_macro/.test(at.argument)) continue;
       const found = at.argument.match(/[A-Za-z_$][\w$]*/g) ?? [];
       const [name] = found;
       if (name !== undefined && (at.kind === 'define' || at.kind === 'undef') && depth <= guarded && !all.has(name)) own.add(name);

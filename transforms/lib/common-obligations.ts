@@ -11,6 +11,7 @@ import type { Expr, FunctionDecl, Stmt, VariableDecl } from '../../src/syntax/tr
 import { whyNameless } from '../../src/syntax/tree.js';
 import { closuresIn, doubledByInstance } from './closure-instances.js';
 import { isConstantHere } from './local-names.js';
+import { boundByPragma } from './pragmas.js';
 import { assumed, excerpt, lineOf, proved, refuted, unknown } from './obligation.js';
 import type { Edit, Obligation, TransformContext } from './types.js';
 
@@ -81,6 +82,8 @@ export function noDirectiveAcross(context: TransformContext, region: Span): Obli
     if (part.span.end <= region.start || part.span.start >= region.end) continue;
     return refuted('no-directive-across', unit.source.line(part.span.start), `text for ${part.condition} stands in what would be moved`, 'treat the configurations as separate functions');
   }
+  const pragma = boundByPragma(facts.function, unit, region);
+  if (pragma !== null) return refuted('no-directive-across', unit.source.line(pragma.at), pragma.text, 'put the pragmas around the whole function, or around text that stays as it is');
   const stream = streamOf(unit.overlay);
   const bound = stream === null ? null : groupBoundTo(stream, region);
   if (bound !== null) return refuted('no-directive-across', unit.source.line(bound), 'the #if beside the text makes it a part of another statement in one of its arms', 'put braces around the statement, so that each arm holds whole ones');

@@ -47,7 +47,7 @@ function differs(doubts: UnitDoubts, unit: Unit, span: Span): Obligation | null 
   const [found] = doubts.within(span);
   if (found === undefined) return null;
   const { doubt, at } = found;
-  return unknown(SAME_FOR_INCLUDERS, unit.source.line(at), doubt.text, `give ${doubt.name} one meaning for all who include ${basename(unit.source.path)}`);
+  return unknown(SAME_FOR_INCLUDERS, unit.source.line(at), doubt.text, doubt.popped === true ? `give ${doubt.name} one meaning in the file` : `give ${doubt.name} one meaning for all who include ${basename(unit.source.path)}`);
 }
 
 function basename(path: string): string {
