@@ -20,6 +20,7 @@ union Mixed { int *p; u64 n; };
 __device__ void raise(int &x) { x = threadIdx.x; }
 __device__ void write(int *p, int x) { *p = x; }
 __device__ int *same(int *p) { return p; }
+__device__ int square(int x) { return x * x; }
 __device__ void point(int **to, int *p) { *to = p; }
 __device__ int *slot;
 __device__ int *slots[1024];
@@ -282,4 +283,20 @@ describe('changed in other ways', () => {
     expect(new Set(conditions(code))).toEqual(new Set(['lane']));
     if (twin !== '-') expect(new Set(conditions(twin))).toEqual(new Set(['grid']));
   });
+});
+
+test('a reference that comes of a function which calls itself is followed to an end', () => {
+  const text = `${HEAD}
+template <class T> __device__ T &pick(T &a, int n) { return n > 0 ? pick(a, n - 1) : a; }
+__device__ int &even(int &a, int n);
+__device__ int &odd(int &a, int n) { return n > 0 ? even(a, n - 1) : a; }
+__device__ int &even(int &a, int n) { return n > 0 ? odd(a, n - 1) : a; }
+template <class T> __device__ auto widen(T a) { return widen(a, 1); }
+template <class T> __device__ auto widen(T a, int n) { return widen(a + n); }
+__global__ void k(int *out, int n) { int f = n, g = n; raise(pick(f, 3)); raise(odd(g, 3)); out[0] = square(widen(n)); if (f > 3) out[0] = 1; if (g > 3) out[0] = 2; }`;
+  const { program, unit } = load(text);
+  const kernel = unit.kernels[0];
+  if (kernel === undefined) throw new Error('no kernel');
+  const facts = createAnalysis(program, {}).kernel(kernel);
+  expect(facts.branches.map(({ condition }) => facts.scope(condition).value)).toEqual(['lane', 'lane']);
 });

@@ -83,6 +83,8 @@ export class Uniformity {
   /** Join of all conditions; only kept for functions with `goto`. */
   private everything = CONSTANT;
   private solved = false;
+  /** Is it being found where the references that are returned lie? */
+  private placing = false;
   private result = CONSTANT;
   /** The step that is being evaluated in a loop; beyond all steps elsewhere. */
   private at = NOWHERE;
@@ -497,8 +499,12 @@ export class Uniformity {
   /** Where the references that are returned lie; nowhere for values. */
   returnedPlace(): number {
     if (this.function.returns.kind !== 'reference' && this.function.returns.kind !== 'unknown' && this.function.returns.kind !== 'dependent') return CONSTANT;
+    // What calls itself returns nothing else than its other returns do.
+    if (this.placing) return CONSTANT;
+    this.placing = true;
     let taint = CONSTANT;
     for (const site of this.defUse.returns) if (site.value !== null) taint |= placeTaint(site.value, this);
+    this.placing = false;
     return taint;
   }
 
