@@ -94,6 +94,7 @@ describe('words', () => {
     [['apply', '--transform', 'hoist', '--allow', 'noalais', 'h.cu'], 'unknown grant "noalais" (did you mean "noalias"?)'],
     [['audit', '--format', 'jsn', 'good.cu'], '(did you mean "json"?)'],
     [['audit', '--block', '4096', 'good.cu'], 'more than 1024 threads'],
+    [['audit', '--arch', 'foo', 'good.cu'], '"arch" must be an architecture such as "sm_90", not "foo"'],
     [['audit', '--shard', '3/2', 'good.cu'], 'expected i/n'],
     [['audit', '--fail-on', 'dta', 'good.cu'], '(did you mean "data"?)'],
     [['audit', '--config', 'none.json', 'good.cu'], 'no such file'],

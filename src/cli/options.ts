@@ -47,8 +47,8 @@ export const factOptions = {
   include: text('folder to search for quoted includes (repeatable)', FACTS),
   define: { ...text('macro: -D NAME=VALUE (repeatable)', FACTS), alias: 'D' },
   'compile-commands': text('compile_commands.json', FACTS),
-  arch: text('architecture, such as sm_90', FACTS),
-  device: text('device, such as H200', FACTS),
+  arch: text('architecture, such as sm_90 (no fact rests on it yet)', FACTS),
+  device: text('device, such as H200 (no fact rests on it yet)', FACTS),
   'default-trips': text('trip count of a loop whose bound is not known', FACTS),
 } satisfies Record<string, Options>;
 

@@ -36,7 +36,7 @@ export type SettingName = keyof Settings;
 /** A value as it is written in a configuration file or on a command line. */
 export type RawValue = string | number | boolean | readonly string[] | Readonly<Record<string, string | number | boolean>>;
 
-type Kind = 'strings' | 'string' | 'boolean' | 'count' | 'shape' | 'pairs';
+type Kind = 'strings' | 'string' | 'arch' | 'boolean' | 'count' | 'shape' | 'pairs';
 
 interface SettingSpec {
   readonly kind: Kind;
@@ -59,10 +59,10 @@ export const SETTINGS: { readonly [K in SettingName]: SettingSpec } = {
   includeDirs: { kind: 'strings', summary: 'folders to search for quoted includes', path: true },
   define: { kind: 'pairs', summary: 'macros, as -D gives them to the compiler' },
   compileCommands: { kind: 'string', summary: 'compile_commands.json to take include folders and macros from', path: true },
-  arch: { kind: 'string', summary: 'architecture, such as sm_90' },
-  device: { kind: 'string', summary: 'device name, such as H200' },
+  arch: { kind: 'arch', summary: 'architecture, such as sm_90; no fact rests on it yet' },
+  device: { kind: 'string', summary: 'device name, such as H200; no fact rests on it yet' },
   defaultTrips: { kind: 'count', summary: 'trip count of a loop whose bound is not known' },
-  nvccFlags: { kind: 'string', summary: 'flags for nvcc' },
+  nvccFlags: { kind: 'string', summary: 'flags for nvcc; nothing calls it yet' },
   strictFp: { kind: 'boolean', summary: 'withdraw the grant contract: no change of fused products' },
   evenIfItLoses: { kind: 'boolean', summary: 'apply what is legal even if it does not pay' },
   failOn: { kind: 'strings', summary: 'classes, severities or hazard ids that make audit exit with 1' },
@@ -116,6 +116,9 @@ export function parseAssumptions(items: readonly string[], what: string): Readon
   return map;
 }
 
+/** As nvcc and the HIP compiler spell them: `sm_90`, `sm_90a`, `compute_80`, `gfx90a`. */
+const ARCHITECTURE = /^(?:(?:sm|compute)_[1-9]\d{1,2}[af]?|gfx[1-9][\da-f]{2,3})$/;
+
 /** Checks one raw value against the table. Throws `UsageError`; `where` begins the message. */
 export function checkValue(name: SettingName, value: unknown, where: string): RawValue {
   const { kind } = SETTINGS[name];
@@ -128,6 +131,8 @@ export function checkValue(name: SettingName, value: unknown, where: string): Ra
       return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : wrong('a string or a list of strings');
     case 'string':
       return typeof value === 'string' ? value : wrong('a string');
+    case 'arch':
+      return typeof value === 'string' && ARCHITECTURE.test(value) ? value : wrong('an architecture such as "sm_90"');
     case 'boolean':
       return typeof value === 'boolean' ? value : wrong('true or false');
     case 'count':
