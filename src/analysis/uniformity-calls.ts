@@ -147,7 +147,14 @@ export function entryOf(fn: FunctionDecl, call: CallExpr, state: Uniformity): En
   else if (fn.owner !== null && state.function.owner !== null) self = state.selfTaint();
   if (call.callee.kind === 'method' && objectIsLedTo(call, call.callee, state)) self |= LOCAL;
   if (shared) { parameters.fill(UNKNOWN); self |= UNKNOWN; }
+  for (let i = 0; i < count; i++) parameters[i] = withStores(parameters[i] ?? UNKNOWN, state);
+  self = withStores(self, state);
   return { parameters, self, arrival: state.arrivalAt(call), foreign: (state.entry.foreign && isTemplate(fn)) || handsForeign(call, state.env.program), leaked: state.leaked };
+}
+
+/** What a callee finds behind an address: what the object held, and what has been stored through pointers meanwhile. */
+export function withStores(taint: number, state: Uniformity): number {
+  return (taint & LOCAL) !== 0 ? taint | state.localStore : taint;
 }
 
 /** The variable that a reference is bound to, for the method's own object `this`; null for memory. */

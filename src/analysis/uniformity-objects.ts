@@ -11,7 +11,7 @@ import { conversionsOf, isUndeclared } from './implicit-calls.js';
 import { hidesValue } from './implicit-code.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
-import { defaultTaint } from './uniformity-calls.js';
+import { defaultTaint, withStores } from './uniformity-calls.js';
 import { operandTaint, taintOf } from './uniformity-values.js';
 import type { Uniformity } from './uniformity.js';
 import type { Expr, FunctionDecl, RecordDecl, Type } from '../syntax/tree.js';
@@ -115,7 +115,7 @@ function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number
   for (const body of bodies) {
     const parameters = body.parameters.map((parameter, i) => {
       const argument = args[i];
-      if (argument !== undefined) return taintOf(argument, state);
+      if (argument !== undefined) return withStores(taintOf(argument, state), state);
       // The declaration in the record has the default, a definition elsewhere may not.
       const value = fn.parameters[i]?.default ?? parameter.default;
       return value !== null ? defaultTaint(value) : parameter.pack ? given : UNKNOWN;
