@@ -10,7 +10,7 @@ import { strip } from './children.js';
 import { isFixedObject } from './const-promise.js';
 import { EffectTables, type Mode } from './effects-tables.js';
 import { conversionCall } from './implicit-calls.js';
-import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf } from './implicit-code.js';
+import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf, mayRunMore } from './implicit-code.js';
 import { libraryCall } from './library-calls.js';
 import { lambdaOf } from './lambdas.js';
 import { targetsOf, UNKNOWN_PLACE } from './places.js';
@@ -50,6 +50,15 @@ export abstract class CallEffects extends EffectTables {
       if (callee.kind !== 'function') this.unknown(call);
       else if (callee.candidates.some((fn) => defaults.includes(fn))) this.known(call, callee.candidates);
       else this.runs(call, callee.candidates, []);
+    }
+  }
+
+  /** What runs at a node that is no call without being named, and is not counted where the object is declared. */
+  protected unwritten(node: Expr): void {
+    if (!mayRunMore(node)) return;
+    for (const call of implicitIn(node)) {
+      if (call.callee.kind === 'function') this.runs(call, call.callee.candidates, []);
+      else this.unknown(call);
     }
   }
 

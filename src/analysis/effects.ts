@@ -8,7 +8,7 @@
  * A constructor counts where the object is made, a destructor where it is declared; what else runs without being named is told by implicit-code.ts.
  */
 import { boundAt } from './binding.js';
-import type { CastExpr, Expr, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import type { CastExpr, Expr, Program, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { asmMeaning } from './asm-text.js';
 import { isStmt, strip, type Node } from './children.js';
@@ -41,6 +41,15 @@ export function collectEffects(node: Stmt | Expr, context: EffectContext): Effec
   const made = collector.effects();
   memo.set(node, made);
   return made;
+}
+
+const tuples = new WeakMap<Program, boolean>();
+
+/** Does any file make a class one like a tuple? */
+function namesTuples(program: Program): boolean {
+  let known = tuples.get(program);
+  if (known === undefined) tuples.set(program, known = [...program.units.values()].some(({ source }) => source.text.includes('tuple_size')));
+  return known;
 }
 
 /** Integer or pointer constant that is surely not zero, without an environment. */
@@ -152,6 +161,8 @@ class Collector extends CallEffects {
     else {
       this.expression(variable.init, variable.type.kind === 'reference' ? 'address' : 'read');
       this.converted(variable.init, variable.type);
+      // `auto [a, b] = t;` of a class that is like a tuple calls `get` for each name.
+      if (variable.opaqueInit && variable.init.type.kind === 'record' && namesTuples(this.context.program)) this.unseen(variable.init);
       if (isAutomatic(variable)) this.assigns.add(variable);
     }
     this.destroyed(variable);
@@ -176,6 +187,7 @@ class Collector extends CallEffects {
       case 'binary': this.binary(node, mode); return;
       case 'assign':
         this.expression(node.value, 'read');
+        this.unwritten(node);
         if (node.op === null) this.convertedTo(node.value, node.target.type);
         if (node.op === '/' || node.op === '%') this.divisionFault(node, node.target.type, node.value);
         if ((node.op === '<<' || node.op === '>>') && !smallShift(node.value)) this.faults.add(node);
@@ -206,10 +218,11 @@ class Collector extends CallEffects {
         if (node.arrow) this.fault(node, mode);
         if (node.arrow || this.isLvalue(node.object) || this.isReferred(node.object, mode)) this.access(node, mode);
         return;
-      case 'cast': this.expression(node.operand, this.castMode(node, mode)); return;
-      case 'construct': this.construct(node, node.type, node.arguments); return;
-      case 'init-list': this.construct(node, node.type, node.elements); return;
+      case 'cast': this.unwritten(node); this.expression(node.operand, this.castMode(node, mode)); return;
+      case 'construct': this.unwritten(node); this.construct(node, node.type, node.arguments); return;
+      case 'init-list': this.unwritten(node); this.construct(node, node.type, node.elements); return;
       case 'lambda':
+        this.unwritten(node);
         // Its effects happen where it is called; callers are not always visible, so they count here too.
         this.lambdaDepth++;
         this.statement(node.body);

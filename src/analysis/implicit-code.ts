@@ -4,6 +4,8 @@
  *   f(x)                 default arguments of the parameters that get none, copies and ends of by-value parameters, the end of a temporary result
  *   T t;  T t{a};  T(a)  constructors of `T`, of its bases and members, default values of fields; the destructors where the scope ends
  *   t                    conversion functions of `t`, its copy and move constructors: where an object is named, either may run
+ *   t = u  [t] {…}       assignment operators of members and bases where nobody wrote the class's own; copies of what a lambda captures
+ *   T t[2]{a};  T t{a}   the same for each element of an array, and for each member of a class without constructors that is made from what stands in the list
  *
  * Each is a call node of its own at the place where it runs, with the span of what makes it run and without arguments; its callee has the body. A default
  * argument is a function that returns it, the constructor that nobody wrote is one with an empty body, before which function-code.ts puts the fields. The
@@ -17,7 +19,7 @@ import { builtin } from '../cuda/builtins.js';
 import { codeOf } from './function-code.js';
 import { forEachPart, type Node } from './parts.js';
 import { isConversion } from './record-members.js';
-import type { CallExpr, CompoundStmt, Decl, DeclareStmt, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, CompoundStmt, Decl, DeclareStmt, Expr, FunctionDecl, LambdaExpr, ParameterDecl, RecordDecl, TemplateArgument, Type, VariableDecl } from '../syntax/tree.js';
 import { strip } from '../syntax/tree.js';
 
 /** What the life of an object may run, quiet functions left out. Members and bases are included. */
@@ -27,13 +29,17 @@ export interface Life {
   /** What every constructor may run besides its own body: default values of fields, constructors of bases and members. */
   readonly parts: readonly FunctionDecl[];
   readonly copies: readonly FunctionDecl[];
+  /** Assignment operators of members and bases, which assign the object where its own operator is the compiler's. */
+  readonly assigns: readonly FunctionDecl[];
+  /** Constructors of members and bases that a list of values may call, or an inherited constructor. */
+  readonly given: readonly FunctionDecl[];
   readonly ends: readonly FunctionDecl[];
   readonly conversions: readonly FunctionDecl[];
   /** A base or the record itself is not seen. */
   readonly unseen: boolean;
 }
 
-const NOTHING: Life = { written: [], parts: [], copies: [], ends: [], conversions: [], unseen: false };
+const NOTHING: Life = { written: [], parts: [], copies: [], assigns: [], given: [], ends: [], conversions: [], unseen: false };
 const NO_CALLS: readonly CallExpr[] = [];
 const lives = new WeakMap<RecordDecl, Life>();
 const implicit = new WeakMap<Node, readonly CallExpr[]>();
@@ -47,7 +53,9 @@ export function isImplicit(call: CallExpr): boolean {
 /** Can there be anything to look for at a node of this kind and type? Asked without tables, behind `forEachPart`. */
 export function mayRunMore(node: Node): boolean {
   switch (node.kind) {
-    case 'ref': case 'index': case 'member': case 'unary': case 'construct': case 'init-list': case 'cast': case 'conditional': return node.type.kind === 'record';
+    case 'ref': case 'index': case 'member': case 'unary': case 'cast': case 'conditional': return node.type.kind === 'record';
+    case 'construct': case 'init-list': return mayHaveLife(node.type);
+    case 'lambda': return node.captureDefault === 'copy' || node.captures.length > 0;
     case 'call': return (node.callee.kind !== 'builtin' && node.callee.kind !== 'unknown' && !made.has(node)) || node.type.kind === 'record';
     case 'assign': return node.target.type.kind === 'record';
     case 'declare': return hasObject(node);
@@ -91,6 +99,12 @@ function collect(node: Node, note: Note): void {
       for (const candidate of candidatesOf(node)) {
         candidate.parameters.forEach((parameter, position) => { passed(parameter.type, node.arguments[position] ?? null, note); });
         if (candidate.returns.kind !== 'reference') converted(candidate.returns, null, note);
+        if (candidate.defaulted === true && candidate.name === 'operator=' && candidate.owner !== null) note(lifeOf(candidate.owner).assigns, null);
+      }
+      const lambda = lambdaCalled(node);
+      if (lambda !== null) {
+        lambda.parameters.forEach((parameter, position) => { passed(parameter.type, node.arguments[position] ?? null, note); });
+        if (lambda.returns !== undefined && lambda.returns.kind !== 'reference') converted(lambda.returns, null, note);
       }
       if (node.type.kind === 'record') {
         const lasts = candidatesOf(node).every(({ returns }) => returns.kind === 'reference') && node.callee.kind !== 'unknown';
@@ -101,8 +115,10 @@ function collect(node: Node, note: Note): void {
       return;
     }
     case 'construct': case 'init-list': {
+      const values = node.kind === 'construct' ? node.arguments : node.elements;
+      if (node.type.kind === 'array') { listed(node.type, values, note); return; }
       if (node.type.kind !== 'record') return;
-      begun(node.type, (node.kind === 'construct' ? node.arguments : node.elements).length, note);
+      begun(node.type, values.length, note);
       ended(node.type, note);
       note(lifeOf(node.type.decl).conversions, null);
       return;
@@ -119,8 +135,10 @@ function collect(node: Node, note: Note): void {
       return;
     }
     case 'range-for': declared(node.variable, note); ended(node.variable.type, note); return;
+    case 'lambda': captured(node, note); return;
     case 'assign':
       converted(node.target.type, node.value, note);
+      assigned(node.target.type, note);
       if (node.type.kind === 'record') note(lifeOf(node.type.decl).conversions, null);
       return;
     case 'cast':
@@ -157,7 +175,62 @@ function begun(type: Type, count: number, note: Note): void {
   if (record === null) return;
   const life = lifeOf(record);
   note(life.parts, life.unseen ? record.name : null);
-  note(constructorsFor(record, count).flatMap((one) => [...life.written.filter((fn) => fn === one), ...missing(one, count)]), null);
+  const constructors = constructorsFor(record, count);
+  note(constructors.flatMap((one) => [...life.written.filter((fn) => fn === one), ...missing(one, count)]), null);
+  // Of a class without one for it: its members are made from the list, or a base's constructor is inherited.
+  if (count > 0 && !constructors.some((one) => !isCopy(one, record))) note(life.given, null);
+}
+
+/** Elements of an array: those that are listed by the constructors that take a value, the others by those that take none. */
+function listed(type: Type, values: readonly Expr[], note: Note): void {
+  begun(type, 0, note);
+  if (values.some((value) => { const { type: from } = strip(value); return from.kind !== 'record' || from.decl !== recordOf(type); })) begun(type, 1, note);
+  ended(type, note);
+}
+
+/** `t = u`: what assigns the members, and what a class template's arguments may be, of which members are. */
+function assigned(type: Type, note: Note): void {
+  if (type.kind !== 'record' || type.decl.vector !== null) return;
+  note(lifeOf(type.decl).assigns, null);
+  for (const one of type.templateArguments ?? []) {
+    const record = one.kind === 'type' ? recordOf(one.type) : null;
+    if (record !== null) note(assignmentsOf(record), null);
+  }
+}
+
+/** What assigning an object runs: its own operators, else those of its parts. */
+function assignmentsOf(record: RecordDecl): readonly FunctionDecl[] {
+  const own = record.methods.filter((method) => method.name === 'operator=' && method.defaulted !== true && !isQuiet(method));
+  return [...own, ...lifeOf(record).assigns];
+}
+
+/** Copies of the objects that a lambda captures by value, which end with it. */
+function captured(lambda: LambdaExpr, note: Note): void {
+  const copy = (decl: Decl | null): void => {
+    const record = decl !== null && (decl.kind === 'variable' || decl.kind === 'parameter') && (decl.kind === 'parameter' || decl.storage === 'automatic') ? recordOf(decl.type.kind === 'reference' ? decl.type.to : decl.type) : null;
+    if (record === null) return;
+    const { copies, ends } = lifeOf(record);
+    note(copies, null);
+    note(ends, null);
+  };
+  for (const { byReference, decl } of lambda.captures) if (!byReference) copy(decl);
+  if (lambda.captureDefault !== 'copy') return;
+  const named = new Set<Decl>();
+  const visit = (node: Node): void => { if (node.kind === 'ref' && node.decl !== null && node.type.kind === 'record' && !isWithin(node.decl, lambda)) named.add(node.decl); forEachPart(node, visit); };
+  visit(lambda.body);
+  for (const decl of named) copy(decl);
+}
+
+function isWithin({ span }: Decl, lambda: LambdaExpr): boolean {
+  return span.start >= lambda.span.start && span.end <= lambda.span.end;
+}
+
+/** The lambda that a call runs, as far as the text shows it. */
+function lambdaCalled({ callee }: CallExpr): LambdaExpr | null {
+  if (callee.kind !== 'value') return null;
+  const value = strip(callee.value);
+  const held = value.kind === 'ref' && value.decl?.kind === 'variable' && value.decl.init !== null ? strip(value.decl.init) : value;
+  return held.kind === 'lambda' ? held : null;
 }
 
 function ended(type: Type, note: Note): void {
@@ -198,10 +271,8 @@ function candidatesOf(call: CallExpr): readonly FunctionDecl[] {
 export function defaultsOf(call: CallExpr): readonly FunctionDecl[] {
   const count = call.arguments.length;
   const found = candidatesOf(call).flatMap((candidate) => missing(candidate, count));
-  if (call.callee.kind !== 'value') return found;
-  const value = strip(call.callee.value);
-  const held = value.kind === 'ref' && value.decl?.kind === 'variable' && value.decl.init !== null ? strip(value.decl.init) : value;
-  return held.kind === 'lambda' ? [...found, ...defaults(held.parameters, count, 'a lambda')] : found;
+  const lambda = lambdaCalled(call);
+  return lambda === null ? found : [...found, ...defaults(lambda.parameters, count, 'a lambda')];
 }
 
 function missing(fn: FunctionDecl, count: number): readonly FunctionDecl[] {
@@ -257,6 +328,8 @@ export function lifeOf(record: RecordDecl): Life {
   const constructors = methods.filter((method) => method.name === name);
   const parts: FunctionDecl[] = [];
   const copies = constructors.filter((fn) => isCopy(fn, record) && loud(fn));
+  const assigns: FunctionDecl[] = [];
+  const given: FunctionDecl[] = [];
   const ends = methods.filter((method) => method.name.startsWith('~') && loud(method));
   const conversions = methods.filter((method) => isConversion(method) && loud(method));
   let unseen = !record.complete || record.specialised === true;
@@ -269,13 +342,15 @@ export function lifeOf(record: RecordDecl): Life {
     const life = lifeOf(inner);
     parts.push(...life.parts, ...life.written.filter((fn) => constructorsFor(inner, 0).includes(fn)), ...constructorsFor(inner, 0).flatMap((fn) => missing(fn, 0)));
     copies.push(...life.copies);
+    assigns.push(...assignmentsOf(inner));
+    given.push(...life.written, ...life.given, ...inner.methods.filter((method) => method.name === inner.name).flatMap((method) => missing(method, 0)));
     ends.push(...life.ends);
     if (position < bases.length) conversions.push(...life.conversions);
     unseen ||= life.unseen;
   });
   const written = constructors.filter(loud);
-  const nothing = written.length + parts.length + copies.length + ends.length + conversions.length === 0 && !unseen;
-  const life: Life = nothing ? NOTHING : { written, parts: [...new Set(parts)], copies: [...new Set(copies)], ends: [...new Set(ends)], conversions, unseen };
+  const nothing = written.length + parts.length + copies.length + assigns.length + given.length + ends.length + conversions.length === 0 && !unseen;
+  const life: Life = nothing ? NOTHING : { written, parts: [...new Set(parts)], copies: [...new Set(copies)], assigns: [...new Set(assigns)], given: [...new Set(given)], ends: [...new Set(ends)], conversions, unseen };
   lives.set(record, life);
   return life;
 }
@@ -309,8 +384,8 @@ export function recordHidesValue(record: RecordDecl): boolean {
   const known = hiding.get(record);
   if (known !== undefined) return known;
   hiding.set(record, false); // a record is no part of itself
-  const { written, parts } = lifeOf(record);
-  const answer = written.length > 0 || parts.length > 0
+  const { written, parts, assigns } = lifeOf(record);
+  const answer = written.length > 0 || parts.length > 0 || assigns.length > 0
     || record.methods.some((method) => method.name === record.name && defaults(method.parameters, 0, method.name).length > 0)
     || record.bases.some(hidesValue) || record.fields.some((field) => field.storage === 'member' && hidesValue(field.type));
   hiding.set(record, answer);

@@ -134,7 +134,7 @@ export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null 
 }
 
 /** Nodes whose parts are visited one by one, so that what runs there without being named is left to visit. */
-const WALKED: ReadonlySet<Node['kind']> = new Set(['call', 'assign', 'construct', 'init-list', 'declare', 'ref', 'index', 'member', 'unary']);
+const WALKED: ReadonlySet<Node['kind']> = new Set(['call', 'assign', 'construct', 'init-list', 'declare', 'ref', 'index', 'member', 'unary', 'lambda']);
 
 class Builder {
   readonly events: Event[] = [];
