@@ -31,6 +31,7 @@ import { defUseOf } from './def-use-builder.js';
 import type { FunctionFacts, Loop, Scope, Verdict } from './facts.js';
 import { joinScope } from './facts.js';
 import { isOverArray } from './implicit-calls.js';
+import { endsOf, isImplicit } from './implicit-code.js';
 import { structureOf } from './structure.js';
 import type { CallExpr, Expr } from '../syntax/tree.js';
 
@@ -120,7 +121,7 @@ class Sets implements ArrivalSets {
     const defUse = defUseOf(facts.function);
     let control: Control | null = null;
     const { parents } = structureOf(facts.function);
-    for (let n: Node | undefined = node; n !== undefined; n = parents.get(n)) {
+    for (let n: Node | undefined = startOf(node, parents); n !== undefined; n = parents.get(n)) {
       const found = defUse.controlOf.get(n);
       if (found !== undefined) { control = found; break; }
     }
@@ -295,6 +296,15 @@ class Sets implements ArrivalSets {
   private partition(made: Pick<Partition, 'kind' | 'by' | 'at' | 'scope' | 'known'> & Partial<Partition>): Partition {
     return { decision: null, conditions: [], unless: null, loop: null, facts: this.facts, depth: 0, ...made };
   }
+}
+
+/** A destructor runs for the threads that came to the declaration of its object, wherever they leave the block. */
+function startOf(node: Node, parents: ReadonlyMap<Node, Node>): Node {
+  if (node.kind !== 'call' || node.callee.kind !== 'function' || !isImplicit(node)) return node;
+  const block = parents.get(node);
+  const [end] = node.callee.candidates;
+  if (block?.kind !== 'compound' || end === undefined) return node;
+  return block.body.find((stmt) => stmt.kind === 'declare' && stmt.variables.some(({ type }) => endsOf(type).includes(end))) ?? node;
 }
 
 function arrivalOf(partitions: readonly Partition[]): Arrival {

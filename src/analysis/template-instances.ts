@@ -140,7 +140,7 @@ function itself(decl: RecordDecl): RecordType {
 }
 
 /** The record as the base that a method belongs to. */
-function asBase(record: RecordType, owner: RecordDecl, depth: number): RecordType | null {
+export function asBase(record: RecordType, owner: RecordDecl, depth: number): RecordType | null {
   const { decl, templateArguments } = record;
   if (decl === owner) return templateArguments === undefined && decl.template !== null ? null : record;
   if (depth > 8) return null;
@@ -163,7 +163,7 @@ function deduced(parameter: TemplateParameterDecl, fn: FunctionDecl, site: Site)
 }
 
 /** The type that stands for the parameter where the pattern is that of a value; qualifiers below a pointer are kept, since they go into the instance. */
-function match(pattern: Type, actual: Type, parameter: TemplateParameterDecl): Type | null {
+export function match(pattern: Type, actual: Type, parameter: TemplateParameterDecl): Type | null {
   if (pattern.kind === 'reference') return match(pattern.to, actual.kind === 'reference' ? actual.to : actual, parameter);
   const value = actual.kind === 'reference' ? actual.to : actual;
   if (pattern.kind === 'dependent') {

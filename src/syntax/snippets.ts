@@ -49,8 +49,8 @@ function expressionOf(root: Cst): Cst | null {
   const value = init === null ? null : fieldChild(init, 'value');
   if (value === null || value.type !== 'parenthesized_expression' || value.end !== root.end - 1) return null;
   const [inner] = namedChildren(value);
-  // `{ … }` between the parentheses is a block, which only the statement reading knows.
-  return inner === undefined || inner.type === 'compound_statement' ? null : inner;
+  // `{ … }` between the parentheses is a block, which only the statement reading knows, and so is `asm`.
+  return inner === undefined || inner.type === 'compound_statement' || inner.type === 'gnu_asm_expression' ? null : inner;
 }
 
 /** No expression begins so: the parser need not be asked. */

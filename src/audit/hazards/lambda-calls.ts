@@ -5,8 +5,8 @@
  *   auto wait = [] { __syncthreads(); };
  *   if (threadIdx.x > 3) wait();
  *
- * Copies of a lambda are the lambda, and barriers of the block in functions that it calls are its own. What decides is the call: conditions inside the lambda are not looked at. Not handled:
- * lambdas handed on to other functions, calls in the body of another lambda, masks in functions that a lambda calls.
+ * Copies of a lambda are the lambda, and barriers of the block in functions that it calls are its own. What decides is the call: conditions inside the lambda are not looked at. Lambdas
+ * that are handed on to other functions are entered like those (scene.ts). Not handled: calls in the body of another lambda, masks in functions that a lambda calls.
  */
 import { builtin } from '../../cuda/builtins.js';
 import { calleesOf, forEachReached } from '../../analysis/call-sites.js';

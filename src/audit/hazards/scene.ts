@@ -8,14 +8,16 @@
 import { builtin, type Builtin } from '../../cuda/builtins.js';
 import { arrivalSets, type ArrivalSets } from '../../analysis/arrival.js';
 import { asmMeaning } from '../../analysis/asm-text.js';
+import { behindCall, bindingOf, boundBy, isOpen, mayHide, type Behind, type Binding } from '../../analysis/callables.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
 import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
 import { codeOf } from '../../analysis/function-code.js';
 import { indexFunction } from '../../analysis/function-index.js';
+import { lambdaOf } from '../../analysis/lambdas.js';
 import { implicitIn, mayRunMore } from '../../analysis/implicit-code.js';
 import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, VariableDecl } from '../../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, RangeForStmt, Type, VariableDecl } from '../../syntax/tree.js';
 import type { Frame } from '../frame.js';
 import { sharedPlace, type SharedPlace } from './shared-places.js';
 
@@ -27,6 +29,10 @@ export interface Spot {
   readonly outer: Spot | null;
   /** False if nothing here can lead to shared memory: neither this function nor one that called it names any. */
   readonly shared: boolean;
+  /** The path of calls as callables.ts follows it. */
+  readonly binding: Binding;
+  /** Another function may run in place of this one, or of one on the way to it: nothing in it is sure. */
+  readonly unsure: boolean;
 }
 
 interface EventBase { readonly spot: Spot }
@@ -85,7 +91,7 @@ export function concerns(fn: FunctionDecl, program: Program): boolean {
       return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
     }
     return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
-  }) || holding(fn) !== 'nothing';
+  }) || holding(fn) !== 'nothing' || rangesIn(fn).some((loop) => iteratorCalls(loop).some(([callee]) => callee !== fn && concerns(callee, program)));
   concerned.set(fn, answer);
   return answer;
 }
@@ -101,10 +107,19 @@ function holding(fn: FunctionDecl): Holding {
   return known;
 }
 
+const NO_RANGES: readonly RangeForStmt[] = [];
+const ranges = new WeakMap<Node, readonly RangeForStmt[]>();
+
+/** Range-fors over objects in a function that names no shared memory itself. */
+function rangesIn(fn: FunctionDecl): readonly RangeForStmt[] {
+  return fn.body !== null && holding(fn) !== 'shared' ? ranges.get(codeOf(fn) ?? fn.body) ?? NO_RANGES : NO_RANGES;
+}
+
 function heldBy(body: Node): Holding {
   let found: Holding = 'nothing';
   const visit = (node: Node): void => {
     if (found === 'shared') return;
+    if (node.kind === 'range-for' && strip(node.range).type.kind !== 'array') ranges.set(body, [...ranges.get(body) ?? NO_RANGES, node]);
     if (node.kind === 'ref') { if (node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') found = 'shared'; } else if (node.kind === 'asm' && asmMeaning(node.text).collective) found = 'collective asm';
     forEachChild(node, visit);
   };
@@ -118,13 +133,77 @@ function namesShared(fn: FunctionDecl): boolean {
 
 /** Does the kernel hold anything that hazards are about? */
 export function isScene({ function: fn, program }: FunctionFacts): boolean {
-  return fn.body !== null && concerns(fn, program);
+  return fn.body !== null && (concerns(fn, program) || hidesSome(fn, program));
+}
+
+const hiding = new WeakMap<FunctionDecl, boolean>();
+
+function hidesSome(kernel: FunctionDecl, program: Program): boolean {
+  let known = hiding.get(kernel);
+  if (known === undefined) hiding.set(kernel, known = leadsToHidden(bindingOf(kernel), program, new Set()));
+  return known;
+}
+
+const MAX_HIDDEN = 8;
+/** Paths of calls that are looked at for one kernel. */
+const MAX_PATHS = 4000;
+
+const leading = new WeakMap<Binding, boolean>();
+const paths = new WeakMap<FunctionDecl, number>();
+
+/** Does a function, as it is called on this path, come to something that takes several threads through calls that name no function? */
+function leadsToHidden(at: Binding, program: Program, path: ReadonlySet<FunctionDecl>): boolean {
+  const { function: fn } = at;
+  if (!mayHide(fn, (call) => calleesOf(call, program)) || path.size > MAX_HIDDEN || path.has(fn)) return false;
+  let known = leading.get(at);
+  if (known !== undefined) return known;
+  let root = at;
+  while (root.outer !== null) root = root.outer;
+  const looked = (paths.get(root.function) ?? 0) + 1;
+  paths.set(root.function, looked);
+  if (looked > MAX_PATHS) return false;
+  leading.set(at, known = comesToHidden(at, program, path));
+  return known;
+}
+
+function comesToHidden(at: Binding, program: Program, path: ReadonlySet<FunctionDecl>): boolean {
+  const { function: fn } = at;
+  const below = new Set(path).add(fn);
+  return indexFunction(fn).calls.some((call) => {
+    if (isOpen(call)) return behindCall(call, at, program).some((behind) => matters(behind, call, at, program, below));
+    return calleesOf(call, program).some((callee) => callee.body !== null && leadsToHidden(boundBy(callee, call, at), program, below));
+  });
+}
+
+/** Does what a call runs take several threads? */
+function matters(behind: Behind, call: CallExpr, at: Binding, program: Program, path: ReadonlySet<FunctionDecl>): boolean {
+  switch (behind.kind) {
+    case 'builtin': return behind.entry.collective !== null;
+    case 'library': return behind.call.kind !== 'query';
+    case 'function': return synchronises(behind.function, program) || leadsToHidden(boundBy(behind.function, call, at, behind), program, path);
+  }
+}
+
+const synchronising = new WeakMap<FunctionDecl, boolean>();
+
+/** As `concerns`, for calls and inline PTX that take several threads: shared memory of code that is not followed by name is left alone. */
+function synchronises(fn: FunctionDecl, program: Program): boolean {
+  const known = synchronising.get(fn);
+  if (known !== undefined) return known;
+  synchronising.set(fn, false);
+  const answer = concerns(fn, program) && (holding(fn) === 'collective asm' || indexFunction(fn).calls.some((call) => {
+    if (call.callee.kind === 'builtin') return (builtin(call.callee.name)?.collective ?? null) !== null;
+    const library = libraryCall(call);
+    return library !== null ? library.kind !== 'query' : calleesOf(call, program).some((callee) => callee !== fn && synchronises(callee, program));
+  }) || rangesIn(fn).some((loop) => iteratorCalls(loop).some(([callee]) => callee !== fn && synchronises(callee, program))));
+  synchronising.set(fn, answer);
+  return answer;
 }
 
 /** The kernel unfolded; null if it holds nothing that hazards are about. */
 export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null {
   if (!isScene(facts)) return null;
-  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function) };
+  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function), binding: bindingOf(facts.function), unsure: false };
   const builder = new Builder();
   builder.enter(kernel, 0);
   return {
@@ -141,6 +220,8 @@ class Builder {
   readonly spots: Spot[] = [];
   readonly escaped = new Set<VariableDecl>();
   complete = true;
+  /** Behind how many calls that name no function: what is captured there is not known, so nothing is said of its memory. */
+  private quiet = 0;
   /** Visits a part of the function that is being unfolded. */
   private read: (node: Node) => void = () => undefined;
 
@@ -154,6 +235,7 @@ class Builder {
   }
 
   private add(event: Event): void {
+    if (this.quiet > 0 && event.kind === 'access') return;
     if (this.events.length >= MAX_EVENTS) { this.complete = false; return; }
     this.events.push(event);
   }
@@ -173,6 +255,7 @@ class Builder {
     switch (node.kind) {
       case 'for': case 'while': case 'do': case 'range-for':
         if (node.kind === 'for') this.visit(node.init, spot, depth, 'read');
+        if (node.kind === 'range-for') this.iterators(node, spot, depth);
         this.add({ kind: 'loop-begin', node, spot });
         forEachChild(node, (child) => { if (node.kind !== 'for' || child !== node.init) this.visit(child, spot, depth, 'read'); });
         this.add({ kind: 'loop-end', node, spot });
@@ -259,11 +342,13 @@ class Builder {
       if (callee.kind === 'method') this.escape(callee.object, spot);
       return;
     }
-    const callees = calleesOf(node, spot.facts.program);
+    const { program } = spot.facts;
+    const callees = calleesOf(node, program);
     if (callees.length === 0) {
       if (callee.kind === 'unknown' || callee.kind === 'value' || callee.kind === 'method') {
         this.add({ kind: 'unknown', node, spot });
         for (const argument of node.arguments) this.escape(argument, spot);
+        if (isOpen(node)) this.hidden(node, spot, depth);
       }
       return;
     }
@@ -272,12 +357,43 @@ class Builder {
       // A launch from device code is no call: its threads are others.
       if (target.body === null || target.qualifiers.global) continue;
       const handed = node.arguments.some((argument) => sharedPlace(argument, spot) !== null);
-      if (!handed && !concerns(target, spot.facts.program)) continue;
-      if (depth >= MAX_DEPTH || isOpen(spot, target)) { this.complete = false; continue; }
-      const facts = spot.facts.callee(node, target);
-      const frame: Frame = { facts, call: node, outer: spot.frame };
-      this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target) }, depth + 1);
+      const binding = boundBy(target, node, spot.binding);
+      if (!handed && !concerns(target, program) && !leadsToHidden(binding, program, NOWHERE)) continue;
+      this.follow(node, target, binding, spot, depth, false);
     }
+  }
+
+  private follow(node: CallExpr, target: FunctionDecl, binding: Binding, spot: Spot, depth: number, unsure: boolean, sets: ArrivalSets = spot.sets): void {
+    if (depth >= MAX_DEPTH || isOnPath(spot, target)) { this.complete = false; return; }
+    const facts = spot.facts.callee(node, target);
+    const frame: Frame = { facts, call: node, outer: spot.frame };
+    this.enter({ facts, sets: arrivalSets(facts, { sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target), binding, unsure: unsure || spot.unsure }, depth + 1);
+  }
+
+  /** What a range-for over an object calls: `begin` and `end` of it, and the operators of what they return. */
+  private iterators(loop: RangeForStmt, spot: Spot, depth: number): void {
+    const { program } = spot.facts;
+    for (const [target, call] of iteratorCalls(loop)) if (synchronises(target, program)) this.follow(call, target, boundBy(target, call, spot.binding), spot, depth, false, { ...spot.sets, at: () => spot.sets.at(loop.range) });
+  }
+
+  /** What runs behind a call that names no function, if it takes several threads. Lambdas that are called where they are written lambda-calls.ts looks at. */
+  private hidden(node: CallExpr, spot: Spot, depth: number): void {
+    const { program } = spot.facts;
+    if (node.callee.kind === 'value' && lambdaOf(node.callee.value) !== null) return;
+    this.quiet++;
+    for (const behind of behindCall(node, spot.binding, program)) {
+      if (!matters(behind, node, spot.binding, program, NOWHERE)) continue;
+      switch (behind.kind) {
+        case 'builtin': this.add({ kind: 'collective', node, name: behind.entry.name, builtin: behind.entry, library: null, barrier: behind.entry.barrier, spot }); break;
+        case 'library': {
+          const { call: library, name } = behind;
+          this.add({ kind: 'collective', node: behind.as, name, builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot });
+          break;
+        }
+        case 'function': this.follow(node, behind.function, boundBy(behind.function, node, spot.binding, behind), spot, depth, !behind.sure); break;
+      }
+    }
+    this.quiet--;
   }
 
   /** What an object is made of may be touched by its constructor, which is entered without its arguments. */
@@ -319,7 +435,30 @@ export function calleeName(call: CallExpr): string {
   return call.callee.kind === 'value' ? 'a call through a value' : call.callee.name;
 }
 
-function isOpen(spot: Spot, callee: FunctionDecl): boolean {
+const iterated = new WeakMap<RangeForStmt, readonly (readonly [FunctionDecl, CallExpr])[]>();
+const OF_ITERATORS: ReadonlySet<string> = new Set(['operator*', 'operator++', 'operator!=']);
+
+/** Functions that a range-for over an object runs, each with the call that stands for it. */
+function iteratorCalls(loop: RangeForStmt): readonly (readonly [FunctionDecl, CallExpr])[] {
+  const known = iterated.get(loop);
+  if (known !== undefined) return known;
+  const range = strip(loop.range);
+  const methods = (type: Type, is: (name: string) => boolean): readonly FunctionDecl[] => {
+    const inner = type.kind === 'reference' ? type.to : type;
+    return inner.kind === 'record' && inner.decl.vector === null ? inner.decl.methods.filter((method) => is(method.name) && method.body !== null) : [];
+  };
+  const ends = methods(range.type, (name) => name === 'begin' || name === 'end');
+  const operators = ends.flatMap((fn) => methods(fn.returns, (name) => OF_ITERATORS.has(name)));
+  const made = [...new Set([...ends, ...operators])].map((fn): readonly [FunctionDecl, CallExpr] => [fn, {
+    kind: 'call', span: range.span, type: fn.returns, callee: { kind: 'method', name: fn.name, object: range, arrow: false, candidates: [fn] }, calleeSpan: range.span, arguments: [], templateArguments: null,
+  }]);
+  iterated.set(loop, made);
+  return made;
+}
+
+const NOWHERE: ReadonlySet<FunctionDecl> = new Set();
+
+function isOnPath(spot: Spot, callee: FunctionDecl): boolean {
   for (let here: Spot | null = spot; here !== null; here = here.outer) if (here.facts.function === callee) return true;
   return false;
 }

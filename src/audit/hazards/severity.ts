@@ -13,6 +13,8 @@ export interface Weighed {
   readonly severity: Severity;
   /** The partitions that make it a hazard. */
   readonly partitions: readonly Partition[];
+  /** It would be an error, but which function runs is not sure. */
+  readonly unsure?: true;
 }
 
 /**
@@ -24,7 +26,7 @@ export function weigh(partitions: readonly Partition[], spot: Spot, group: numbe
   if (own.length === 0) return null;
   const follow = own.some((partition) => asksWhoIsThere(partition, spot));
   const sure = own.filter((partition) => partition.known && partition.unless === null && !keepsWholeGroups(partition, spot) && !(follow && (partition.by === 'jump' || partition.by === 'loop')));
-  return sure.length > 0 ? { severity: 'error', partitions: sure } : { severity: 'caution', partitions: own };
+  return sure.length > 0 && !spot.unsure ? { severity: 'error', partitions: sure } : { severity: 'caution', partitions: own, ...(sure.length > 0 ? { unsure: true } : {}) };
 }
 
 function agreed(partition: Partition, spot: Spot, group: number | null): boolean {
@@ -89,5 +91,6 @@ export function caveat(weighed: Weighed): string {
   if (weighed.severity === 'error') return '';
   const unless = weighed.partitions.find((partition) => partition.unless !== null)?.unless ?? null;
   if (unless !== null) return `, unless ${unless}`;
+  if (weighed.unsure === true) return ', if it is what the call runs';
   return weighed.partitions.every((partition) => partition.known) ? ', unless the bound keeps whole warps' : ', if what decides differs between them (it is not understood)';
 }

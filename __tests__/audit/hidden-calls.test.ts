@@ -1,0 +1,154 @@
+/** Barriers and collectives that a call reaches without naming them, beside twins that are right: under a condition of the block, or with nothing inside that waits. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { initParser } from '../../src/syntax/parser.js';
+import { hazardsIn, kernel } from './hazard-pairs.js';
+
+beforeAll(async () => { await initParser(); });
+
+/** `WAIT` stands for what is hidden, `STEP` is the call that leads to it; in `text` stands what is declared in front of the kernel. */
+interface Way { readonly name: string; readonly text: string; readonly step: string; readonly says?: string }
+
+const WAYS: readonly Way[] = [
+  { name: 'a lambda given to a template', text: 'template <class F> __device__ void each(F f) { f(); }', step: 'each([&] { WAIT; });' },
+  { name: 'a lambda in a variable', text: 'template <class F> __device__ void each(const F &f) { f(); }', step: 'auto body = [&] { WAIT; }; each(body);' },
+  { name: 'a lambda with a parameter, forwarded', text: 'template <class F> __device__ void each(F &&f, int v) { std::forward<F>(f)(v); }', step: 'each([&](int v) { x[v] += 1; WAIT; }, 3);' },
+  { name: 'a lambda through two templates', text: 'template <class F> __device__ void inner(F f) { f(); } template <class F> __device__ void outer(F f) { inner(f); }', step: 'outer([&] { WAIT; });' },
+  { name: 'a lambda that a generic lambda calls', text: 'template <class F, class G> __device__ void both(F f, G g) { f(g); }', step: 'both([](auto g) { g(); }, [&] { WAIT; });' },
+  { name: 'one of two lambdas', text: 'template <class F, class G> __device__ void two(F f, G g) { f(); g(); }', step: 'two([&] { x[0] = 1; }, [&] { WAIT; });' },
+  { name: 'a functor', text: 'struct Op { __device__ void operator()(int *x, int n) const { WAIT; } }; template <class F> __device__ void each(F f, int *x, int n) { f(x, n); }', step: 'each(Op(), x, n);' },
+  { name: 'a functor named by its type', text: 'struct Op { __device__ void operator()(int *x, int n) const { WAIT; } }; template <class F> __device__ void each(int *x, int n) { F f; f(x, n); }', step: 'each<Op>(x, n);' },
+  { name: 'a member that is a lambda', text: 'template <class F> struct Loop { F f; __device__ void run() { f(); } }; template <class F> __device__ Loop<F> make(F f) { return {f}; }', step: 'make([&] { WAIT; }).run();' },
+  { name: 'a member that a constructor takes', text: 'template <class F> struct Loop { F f; __device__ Loop(F g) : f(g) {} __device__ void run() { f(); } };', step: 'auto body = [&] { WAIT; }; Loop<decltype(body)> loop(body); loop.run();' },
+  { name: 'a static function of the type', text: 'struct Odd { static __device__ void step(int *x, int n) { WAIT; } }; template <class P> __device__ void go(int *x, int n) { P::step(x, n); }', step: 'go<Odd>(x, n);' },
+  { name: 'a static function of the type of a class', text: 'struct Odd { static __device__ void step(int *x, int n) { WAIT; } }; template <class P> struct Go { static __device__ void run(int *x, int n) { P::step(x, n); } };', step: 'Go<Odd>::run(x, n);' },
+  { name: 'a method of the base that is a parameter', text: 'struct Part { __device__ void step(int *x, int n) { WAIT; } }; template <class B> struct Whole : B { __device__ void run(int *x, int n) { this->step(x, n); } };', step: 'Whole<Part> w; w.run(x, n);' },
+  { name: 'a method of an object of any type', text: 'struct Part { __device__ void step(int *x, int n) { WAIT; } }; template <class T> __device__ void go(T &t, int *x, int n) { t.step(x, n); }', step: 'Part p; go(p, x, n);' },
+  { name: 'a function as a template argument', text: '__device__ void bar(int *x, int n) { WAIT; } template <void (*F)(int *, int)> __device__ void go(int *x, int n) { F(x, n); }', step: 'go<bar>(x, n);' },
+  { name: 'a pointer to a function', text: '__device__ void bar(int *x, int n) { WAIT; } __device__ void go(void (*f)(int *, int), int *x, int n) { f(x, n); }', step: 'go(&bar, x, n);' },
+  { name: 'a pointer in a variable', text: '__device__ void bar(int *x, int n) { WAIT; }', step: 'void (*f)(int *, int) = bar; f(x, n);' },
+  { name: 'a virtual method of an object that is seen', text: 'struct Base { __device__ virtual void step(int *, int) {} }; struct Sub : Base { __device__ void step(int *x, int n) override { WAIT; } }; __device__ void go(Base &b, int *x, int n) { b.step(x, n); }', step: 'Sub s; go(s, x, n);' },
+  { name: 'a specialisation', text: 'template <class T> struct Tr; template <> struct Tr<int> { static __device__ void go(int *x, int n) { WAIT; } };', step: 'Tr<int>::go(x, n);' },
+  { name: 'a template that calls itself', text: 'template <int N> struct U { template <class F> static __device__ void go(F f) { f(); U<N - 1>::go(f); } }; template <> struct U<0> { template <class F> static __device__ void go(F) {} };', step: 'U<3>::go([&] { WAIT; });' },
+  { name: 'an iterator', text: 'struct Seq { struct It { int i; int *x; int n; __device__ int operator*() const { WAIT; return i; } __device__ It &operator++() { ++i; return *this; } __device__ bool operator!=(It o) const { return i != o.i; } }; int *x; int n; __device__ It begin() const { return {0, x, n}; } __device__ It end() const { return {2, x, n}; } };', step: 'for (int v : Seq{x, n}) x[v] = 1;' },
+  { name: 'a lambda of the file', text: 'constexpr auto wait = [] __device__(int *x, int n) { WAIT; };', step: 'wait(x, n);' },
+];
+
+const BARRIERS: Readonly<Record<string, string>> = { __syncthreads: '__syncthreads()', '__syncthreads under one value': 'if (n > 7) __syncthreads()', 'PTX in a macro': 'BARRIER()' };
+const HARMLESS = 'x[blockIdx.x] += 2';
+const DIVERGENT = 'if (threadIdx.x < 8)';
+const UNIFORM = 'if (n > 3)';
+
+function whole({ text, step }: Way, wait: string, condition: string): string {
+  const fill = (part: string): string => part.replaceAll('WAIT', wait);
+  return `#define BARRIER() asm volatile("bar.sync 0;")\n${fill(text)}\n${kernel(`${condition} { ${fill(step)} }`)}`;
+}
+
+function errors(text: string): readonly string[] {
+  return hazardsIn(text).hazards.filter(({ severity }) => severity === 'error').map(({ id }) => id);
+}
+
+describe('a barrier behind', () => {
+  for (const way of WAYS) {
+    test(way.name, () => {
+      for (const wait of Object.values(BARRIERS)) {
+        // What stands in the body of a lambda that is called by its name is asked for barriers that are called, not for PTX.
+        if (way.name === 'a lambda of the file' && wait === 'BARRIER()') continue;
+        expect([wait, ...errors(whole(way, wait, DIVERGENT))]).toContain('barrier-divergent');
+        expect([wait, ...errors(whole(way, wait, UNIFORM))]).toEqual([wait]);
+      }
+      expect(errors(whole(way, HARMLESS, DIVERGENT))).toEqual([]);
+    });
+  }
+});
+
+describe('told apart', () => {
+  test('the path is told', () => {
+    const found = hazardsIn(`template <class F> __device__ void inner(F f) { f(); }\ntemplate <class F> __device__ void outer(F f) { inner(f); }\n${kernel('if (threadIdx.x < 8) outer([] { __syncthreads(); });')}`).hazards.find(({ id, severity }) => id === 'barrier-divergent' && severity === 'error');
+    const said = found?.because.map(({ text }) => text).join('\n') ?? '';
+    expect(said).toContain('threadIdx.x < 8');
+    expect(said).toContain('`inner` is called here');
+    expect(said).toContain('`outer` is called here');
+  });
+
+  test('each call has its own lambda', () => {
+    const each = 'template <class F> __device__ void each(F f) { f(); }\n';
+    expect(errors(`${each}${kernel('each([] { __syncthreads(); }); if (threadIdx.x < 8) each([&] { x[0] = 1; });')}`)).toEqual([]);
+    expect(errors(`${each}${kernel('if (threadIdx.x < 8) each([] { __syncthreads(); }); each([&] { x[0] = 1; });')}`)).toEqual(['barrier-divergent']);
+  });
+
+  test('a condition in the template that calls', () => {
+    const each = (condition: string): string => `template <class F> __device__ void each(F f, int v) { if (${condition}) f(); }\n`;
+    expect(errors(`${each('threadIdx.x < 8')}${kernel('each([] { __syncthreads(); }, n);')}`)).toEqual(['barrier-divergent']);
+    expect(errors(`${each('v < 8')}${kernel('each([] { __syncthreads(); }, n);')}`)).toEqual([]);
+    expect(errors(`${each('v < 8')}${kernel('each([] { __syncthreads(); }, threadIdx.x);')}`)).toEqual(['barrier-divergent']);
+  });
+
+  test('a condition in the lambda, of what it captures', () => {
+    const each = 'template <class F> __device__ void each(F f) { f(); }\n';
+    expect(errors(`${each}${kernel('each([] { if (threadIdx.x < 8) __syncthreads(); });')}`)).toEqual(['barrier-divergent']);
+    expect(errors(`${each}${kernel('int b = blockIdx.x; each([=] { if (b < 8) __syncthreads(); });')}`)).toEqual([]);
+    expect(errors(`${each}${kernel('int b = blockIdx.x; each([&] { if (b < n) { x[b] = 1; __syncthreads(); } });')}`)).toEqual([]);
+    expect(errors(`template <class F> __device__ void each(F f) { for (int i = 0; i < 4; i++) f(i); }\n${kernel('each([&](int i) { if (i > 2) __syncthreads(); });')}`)).toEqual([]);
+  });
+
+  test('one of several that may run is no error', () => {
+    const bars = '__device__ void bar() { __syncthreads(); } __device__ void none() {} ';
+    expect(errors(`${bars}${kernel('void (*f)() = n > 3 ? bar : none; if (threadIdx.x < 8) f();')}`)).toEqual([]);
+    expect(hazardsIn(`${bars}${kernel('void (*f)() = n > 3 ? bar : none; if (threadIdx.x < 8) f();')}`).hazards.map(({ severity, id }) => `${severity} ${id}`)).toContain('caution barrier-divergent');
+    expect(errors(`${bars}${kernel('void (*f)() = bar; f = none; if (threadIdx.x < 8) f();')}`)).toEqual([]);
+    expect(errors(`struct Base { __device__ virtual void step() {} }; struct Sub : Base { __device__ void step() override { __syncthreads(); } }; __device__ Base *find(int);\n${kernel('Base *b = find(n); if (threadIdx.x < 8) b->step();')}`)).toEqual([]);
+    expect(errors(`template <int N> struct U { static __device__ void go() { __syncthreads(); } }; template <> struct U<0> { static __device__ void go() {} };\n${kernel('if (threadIdx.x < 8) U<0>::go();')}`)).toEqual([]);
+    expect(errors(`template <class T, int N> struct U { static __device__ void go() {} }; template <class T> struct U<T, 1> { static __device__ void go() { __syncthreads(); } };\n${kernel('if (threadIdx.x < 8) U<int, 2>::go();')}`)).toEqual([]);
+  });
+
+  test('what cannot be seen is no error', () => {
+    expect(errors(kernel('__shared__ int s[64]; s[threadIdx.x] = n; __syncthreads(); if (threadIdx.x < 8) cub::detail::step(x); x[threadIdx.x] = s[63 - threadIdx.x];'))).toEqual([]);
+    expect(errors(`__device__ void (*table[4])();\n${kernel('__syncthreads(); if (threadIdx.x < 8) table[n & 3]();')}`)).toEqual([]);
+  });
+
+  test('a full mask, and the mask of those who come', () => {
+    const each = 'template <class F> __device__ void each(F f) { f(); }\n';
+    expect(errors(`${each}${kernel('if (threadIdx.x < 8) each([&] { x[threadIdx.x] = __shfl_sync(FULL, x[threadIdx.x], 0); });')}`)).toEqual(['mask-full-under-divergence']);
+    expect(errors(`${each}${kernel('if (threadIdx.x < 8) each([&] { x[threadIdx.x] = __shfl_sync(0xff, x[threadIdx.x], 0); });', 32)}`)).toEqual([]);
+    expect(errors(`${each}${kernel('if (threadIdx.x < 32) each([&] { x[threadIdx.x] = __shfl_sync(FULL, x[threadIdx.x], 0); });')}`)).toEqual([]);
+    expect(errors(`template <class F> __device__ void each(unsigned m, F f) { f(m); }\n${kernel('unsigned m = __ballot_sync(FULL, threadIdx.x < 8); if (threadIdx.x < 8) each(m, [&](unsigned q) { x[threadIdx.x] = __shfl_sync(q, x[threadIdx.x], 0); });', 32)}`)).toEqual([]);
+  });
+});
+
+describe('names that are spelled otherwise', () => {
+  const ways: Readonly<Record<string, readonly [string, string]>> = {
+    'pasted': ['#define CAT(a, b) a##b\n', 'CAT(__sync, threads)();'], 'brought by a using-declaration': ['namespace N { using ::__syncthreads; }\n', 'N::__syncthreads();'],
+    'by their address': ['', 'auto wait = &__syncthreads; wait();'], 'PTX in a macro': ['#define BARRIER asm volatile("bar.sync 0;" ::: "memory")\n', 'BARRIER;'],
+  };
+  for (const [name, [text, step]] of Object.entries(ways)) {
+    test(name, () => {
+      expect(errors(`${text}${kernel(`if (threadIdx.x < 8) { ${step} }`)}`)).toEqual(['barrier-divergent']);
+      expect(errors(`${text}${kernel(`if (n > 8) { ${step} }`)}`)).toEqual([]);
+    });
+  }
+});
+
+describe('groups in templates', () => {
+  const text = 'template <class G> __device__ void meet(G g) { g.sync(); }\ntemplate <class G> __device__ void join(const G &g) { cg::sync(g); }\n';
+  test('the block', () => {
+    for (const call of ['meet(g)', 'join(g)', 'meet(cg::this_thread_block())']) {
+      expect(errors(`${text}${kernel(`auto g = cg::this_thread_block(); if (threadIdx.x < 8) ${call};`)}`)).toEqual(['group-divergent']);
+      expect(errors(`${text}${kernel(`auto g = cg::this_thread_block(); if (n > 8) ${call};`)}`)).toEqual([]);
+    }
+  });
+
+  test('a tile, and whoever is there', () => {
+    expect(errors(`${text}${kernel('auto g = cg::tiled_partition<32>(cg::this_thread_block()); if (threadIdx.x < 32) meet(g);')}`)).toEqual([]);
+    expect(errors(`${text}${kernel('auto g = cg::tiled_partition<8>(cg::this_thread_block()); if (threadIdx.x < 8) meet(g);')}`)).toEqual([]);
+    expect(errors(`${text}${kernel('if (threadIdx.x < 8) { auto g = cg::coalesced_threads(); meet(g); }')}`)).toEqual([]);
+    expect(errors(`${text}${kernel('if (threadIdx.x < 8) { meet(cg::coalesced_threads()); }')}`)).toEqual([]);
+  });
+});
+
+test('a destructor at the end of the block waits behind the returns in front of its object', () => {
+  const end = 'struct End { __device__ ~End() { __syncthreads(); } };\n';
+  const said = (body: string): readonly string[] => hazardsIn(`${end}${kernel(body)}`).hazards.map(({ severity, id }) => `${severity} ${id}`);
+  expect(said('if (threadIdx.x > 40) return; End e; x[threadIdx.x] = 1;')).toContain('caution barrier-after-exit');
+  expect(said('End e; x[threadIdx.x] = 1;')).toEqual([]);
+  expect(said('if (n > 3) return; End e; x[threadIdx.x] = 1;')).toEqual([]);
+});

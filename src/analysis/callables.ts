@@ -1,0 +1,474 @@
+/**
+ * What runs behind a call that names no function: a parameter that is called, `F::go()` of a template parameter, a method of a base that is one, a function
+ * pointer, a virtual method, a specialisation. Known where the call of the function is: its arguments tell, through all calls on the way.
+ *
+ *   template <class F> void each(F f) { f(); }          each([] { __syncthreads(); })         the lambda
+ *   template <void (*F)()> void run() { F(); }          run<wait>()                           wait
+ *   template <class T> void go() { T::step(); }         go<Odd>()                             Odd::step
+ *
+ * Values are followed through variables with one value, parameters, members of an object that is made in sight, `std::forward`, `std::move` and functions that
+ * return them; types through explicit arguments, deduction and the object of a method. `sure` is false where one of several may run. Not handled: values in
+ * memory, variables that a loop changes, partial specialisations, and whatever is given through more than twelve steps.
+ */
+import { builtin, type Builtin } from '../cuda/builtins.js';
+import type { CallExpr, Expr, FunctionDecl, LambdaExpr, ParameterDecl, Program, RecordDecl, RecordType, TemplateParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
+import { strip, walk } from './children.js';
+import { codeOf } from './function-code.js';
+import { indexFunction } from './function-index.js';
+import { libraryCall, type LibraryCall } from './library-calls.js';
+import { bodiesOf } from './summaries.js';
+import { asBase, match } from './template-instances.js';
+
+/** A function as it is called on one path. */
+export interface Binding {
+  readonly function: FunctionDecl;
+  /** Null for where the path begins. */
+  readonly call: CallExpr | null;
+  readonly outer: Binding | null;
+  /** Where a lambda is written: what its captures are is told there. */
+  readonly home: Binding | null;
+  /** The class of a method's object, with what stands for its parameters; null if not known. */
+  readonly self: RecordType | null;
+}
+
+export type Behind =
+  | { readonly kind: 'function'; readonly function: FunctionDecl; readonly home: Binding | null; readonly self: RecordType | null; readonly sure: boolean }
+  | { readonly kind: 'builtin'; readonly entry: Builtin }
+  | { readonly kind: 'library'; readonly call: LibraryCall; readonly name: string; /** The call with the object or the group that the caller gave. */ readonly as: CallExpr };
+
+const NOTHING: readonly Behind[] = [];
+const MAX_STEPS = 12;
+
+const roots = new WeakMap<FunctionDecl, Binding>();
+const inner = new WeakMap<Binding, Map<CallExpr, Map<FunctionDecl, Binding>>>();
+
+export function bindingOf(kernel: FunctionDecl): Binding {
+  let known = roots.get(kernel);
+  if (known === undefined) roots.set(kernel, known = { function: kernel, call: null, outer: null, home: null, self: null });
+  return known;
+}
+
+/** The binding of a function that a call leads to: one for each path. */
+export function boundBy(fn: FunctionDecl, call: CallExpr, outer: Binding, behind: { readonly home: Binding | null; readonly self: RecordType | null } | null = null): Binding {
+  let ofOuter = inner.get(outer);
+  if (ofOuter === undefined) inner.set(outer, ofOuter = new Map());
+  let ofCall = ofOuter.get(call);
+  if (ofCall === undefined) ofOuter.set(call, ofCall = new Map());
+  const known = ofCall.get(fn);
+  if (known !== undefined) return known;
+  const made: Binding = behind !== null ? { function: fn, call, outer, home: behind.home, self: behind.self } : { function: fn, call, outer, home: null, self: fn.owner === null ? null : receiverOf(fn.owner, call, outer) };
+  ofCall.set(fn, made);
+  return made;
+}
+
+function receiverOf(owner: RecordDecl, { callee }: CallExpr, outer: Binding): RecordType | null {
+  let type: Type | null = null;
+  if (callee.kind === 'method') type = strip(callee.object).kind === 'this' ? outer.self : typeIn(strip(callee.object).type, outer, 0);
+  else if (callee.kind === 'function') type = callee.scope !== undefined ? typeIn(callee.scope, outer, 0) : outer.self;
+  else if (callee.kind === 'value') type = typeIn(strip(callee.value).type, outer, 0);
+  const record = recordIn(type);
+  return record === null ? null : baseOf(record, owner) ?? (owner.template === null ? { kind: 'record', decl: owner } : null);
+}
+
+function recordIn(type: Type | null): RecordType | null {
+  if (type === null) return null;
+  if (type.kind === 'reference' || type.kind === 'pointer') return recordIn(type.to);
+  return type.kind === 'record' ? type : null;
+}
+
+/** The base that a record has of this class, dependent bases included. */
+function baseOf(record: RecordType, owner: RecordDecl): RecordType | null {
+  return record.decl === owner ? record : asBase(record, owner, 0);
+}
+
+// --------------------------------------------------------------------------------------------------------------- calls
+
+const open = new WeakMap<FunctionDecl, readonly CallExpr[]>();
+
+/** Calls of a function, and of lambdas in it, that name no function whose body is seen. */
+export function openCallsOf(fn: FunctionDecl): readonly CallExpr[] {
+  let known = open.get(fn);
+  if (known === undefined) open.set(fn, known = fn.body === null ? [] : indexFunction(fn).calls.filter(isOpen));
+  return known;
+}
+
+/** Does a call not tell by itself what it runs? */
+export function isOpen(call: CallExpr): boolean {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'value': return true;
+    case 'method': return callee.candidates.length === 0 && libraryCall(call) === null;
+    case 'unknown': return callee.name.includes('::') && libraryCall(call) === null;
+    case 'function': case 'builtin': return false;
+  }
+}
+
+/** What an open call runs on this path; empty if that is not known. */
+export function behindCall(call: CallExpr, at: Binding, program: Program): readonly Behind[] {
+  const { callee } = call;
+  switch (callee.kind) {
+    case 'value': return valueBehind(callee.value, at, program, true, 0);
+    case 'method': return methodBehind(call, at, program);
+    case 'unknown': return namedBehind(call, callee.name, at, program);
+    case 'function': case 'builtin': return NOTHING;
+  }
+}
+
+function functions(found: readonly FunctionDecl[], program: Program, self: RecordType | null, sure: boolean): readonly Behind[] {
+  const bodies = found.flatMap((fn) => bodiesOf(fn, program));
+  return bodies.map((fn) => ({ kind: 'function', function: fn, home: null, self, sure: sure && bodies.length === 1 }));
+}
+
+function methodBehind(call: CallExpr, at: Binding, program: Program): readonly Behind[] {
+  const { callee } = call;
+  if (callee.kind !== 'method') return NOTHING;
+  const object = strip(callee.object);
+  const made = object.kind === 'this' ? null : origin(object, at, 0);
+  if (made !== null && made.expr !== object) {
+    const as: CallExpr = { ...call, callee: { ...callee, object: made.expr } };
+    const library = libraryCall(as);
+    if (library !== null) return [{ kind: 'library', call: library, name: callee.name, as }];
+  }
+  const written = object.kind === 'this' ? at.self : recordIn(typeIn(object.type, at, 0));
+  const exact = made === null ? null : exactType(made.expr, made.at);
+  const record = exact ?? written;
+  if (record === null) return NOTHING;
+  const own = membersNamed(record, callee.name, call.arguments.length, 0);
+  if (exact !== null || !own.some(({ fn }) => fn.virtual === true)) return own.flatMap(({ fn, self }) => functions([fn], program, self, own.length === 1));
+  return overriders(record.decl, callee.name, call.arguments.length, program).flatMap((fn) => functions([fn], program, null, false));
+}
+
+/** The type that an object has, not only one of its bases: null behind pointers and references of which nothing tells what they lead to. */
+function exactType(expr: Expr, at: Binding): RecordType | null {
+  if (expr.kind === 'unary' && (expr.op === '&' || expr.op === '*')) return exactType(strip(expr.operand), at);
+  if (expr.kind === 'ref' && expr.decl !== null && (expr.decl.kind === 'variable' || expr.decl.kind === 'parameter') && expr.decl.type.kind === 'record') return recordIn(typeIn(expr.type, at, 0));
+  return expr.kind === 'construct' || expr.kind === 'init-list' ? recordIn(typeIn(expr.type, at, 0)) : null;
+}
+
+interface Member { readonly fn: FunctionDecl; readonly self: RecordType }
+
+/** Methods of a record, or else of its bases, that take so many arguments. */
+function membersNamed(record: RecordType, name: string, count: number, depth: number): readonly Member[] {
+  const own = record.decl.methods.filter((method) => method.name === name && takesCount(method, count));
+  if (own.length > 0 || depth > MAX_STEPS) return own.map((fn) => ({ fn, self: record }));
+  return record.decl.bases.flatMap((base) => {
+    const inner = recordIn(substituted(base, record));
+    return inner === null ? [] : membersNamed(inner, name, count, depth + 1);
+  });
+}
+
+function takesCount(fn: FunctionDecl, count: number): boolean {
+  return fn.parameters.at(-1)?.pack === true || (fn.parameters.length >= count && fn.parameters.slice(count).every((parameter) => parameter.default !== null));
+}
+
+/** A type as the class spells it, for this instance of the class. */
+function substituted(type: Type, self: RecordType): Type {
+  if (type.kind !== 'dependent' || type.decl === null || type.text !== type.decl.name || self.decl.template?.includes(type.decl) !== true) return type;
+  const argument = self.templateArguments?.[type.decl.index] ?? type.decl.default;
+  return argument?.kind === 'type' ? argument.type : type;
+}
+
+function overriders(record: RecordDecl, name: string, count: number, program: Program): readonly FunctionDecl[] {
+  const found: FunctionDecl[] = [];
+  for (const unit of program.units.values()) {
+    for (const fn of unit.functions) {
+      if (fn.name === name && fn.owner !== null && fn.body !== null && fn.parameters.length === count && asBase({ kind: 'record', decl: fn.owner }, record, 0) !== null) found.push(fn);
+    }
+  }
+  return found;
+}
+
+/** `F::go`, `Tr<int>::go`, `N::__syncthreads`, `cg::sync(g)`. */
+function namedBehind(call: CallExpr, name: string, at: Binding, program: Program): readonly Behind[] {
+  const first = call.arguments[0];
+  const made = first === undefined ? null : origin(strip(first), at, 0);
+  if (made !== null && made.expr !== first) {
+    const as: CallExpr = { ...call, arguments: [made.expr, ...call.arguments.slice(1)] };
+    const library = libraryCall(as);
+    if (library !== null) return [{ kind: 'library', call: library, name, as }];
+  }
+  const cut = name.lastIndexOf('::');
+  const last = name.slice(cut + 2);
+  const head = name.slice(0, cut);
+  // Names that begin with two underscores are nobody's own: a using-declaration has brought it there.
+  const entry = last.startsWith('__') ? builtin(last) : undefined;
+  if (entry !== undefined) return [{ kind: 'builtin', entry }];
+  const parameter = parameterNamed(head, at);
+  if (parameter !== null) {
+    const record = recordIn(typeIn({ kind: 'dependent', decl: parameter, text: head }, at, 0));
+    if (record === null) return NOTHING;
+    const found = membersNamed(record, last, call.arguments.length, 0);
+    return found.flatMap(({ fn, self }) => functions([fn], program, self, found.length === 1));
+  }
+  return head.includes('<') ? specialised(head, last, call.arguments.length, program) : NOTHING;
+}
+
+function parameterNamed(name: string, at: Binding): TemplateParameterDecl | null {
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    const found = [...(here.function.template ?? []), ...(here.function.owner?.template ?? [])].find((one) => one.name === name && one.sort === 'type');
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** A method of a class template with specialisations: of the one whose arguments are written as at the call, of the template itself if none can be meant. */
+function specialised(head: string, name: string, count: number, program: Program): readonly Behind[] {
+  const cut = head.indexOf('<');
+  const [record, wanted] = [head.slice(head.lastIndexOf('::', cut) < 0 ? 0 : head.lastIndexOf('::', cut) + 2, cut), head.slice(cut).replace(/\s+/g, '')];
+  const found: { readonly fn: FunctionDecl; readonly written: string }[] = [];
+  for (const unit of program.units.values()) {
+    for (const fn of unit.functions) {
+      if (fn.name !== name || fn.owner?.name !== record || fn.body === null || !takesCount(fn, count)) continue;
+      found.push({ fn, written: argumentsBehind(program.units.get(fn.owner.file)?.source.text ?? '', fn.owner.nameSpan.start + record.length) });
+    }
+  }
+  const same = found.filter(({ written }) => written === wanted);
+  const primary = found.filter(({ fn, written }) => written === '' && fn.owner?.template !== null);
+  const plain = found.every(({ fn, written }) => written === '' || (fn.owner?.template ?? []).length === 0) && /^<[\w,]+>$/.test(wanted);
+  const chosen = same.length > 0 ? same : plain && primary.length > 0 ? primary : found;
+  return chosen.flatMap(({ fn }) => functions([fn], program, null, chosen.length === 1));
+}
+
+/** `<0>` in `struct U<0> {`, without blanks; the empty string if there is none. */
+function argumentsBehind(text: string, offset: number): string {
+  const rest = text.slice(offset, offset + 400);
+  if (!rest.trimStart().startsWith('<')) return '';
+  let depth = 0;
+  for (let i = rest.indexOf('<'); i < rest.length; i++) {
+    if (rest[i] === '<') depth++;
+    else if (rest[i] === '>' && --depth === 0) return rest.slice(rest.indexOf('<'), i + 1).replace(/\s+/g, '');
+  }
+  return '';
+}
+
+// --------------------------------------------------------------------------------------------------------------- values
+
+/** `loose`: made so, but something may have changed it since. */
+interface Origin { readonly expr: Expr; readonly at: Binding; readonly loose?: true }
+
+const FORWARDING = /^(?:std::|cuda::std::)?(?:forward|move|ref|cref)$/;
+
+/** A value followed to where it is made; where that cannot be told, as far as it can. */
+function origin(written: Expr, from: Binding, depth: number): Origin {
+  let expr = strip(written);
+  let at = from;
+  for (let step = depth; step < MAX_STEPS; step++) {
+    if (expr.kind === 'cast') expr = strip(expr.operand);
+    else if (expr.kind === 'call' && (expr.callee.kind === 'unknown' || expr.callee.kind === 'function') && FORWARDING.test(expr.callee.name) && expr.arguments[0] !== undefined) expr = strip(expr.arguments[0]);
+    else if (expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'parameter') {
+      const home = ownerOf(expr.decl, at);
+      const argument = home?.call?.arguments[expr.decl.index] ?? expr.decl.default;
+      if (home?.outer == null || argument === null || expr.decl.pack) break;
+      expr = strip(argument);
+      at = home.outer;
+    } else if (expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'variable' && expr.decl.type.kind !== 'record') {
+      const value = soleInit(expr.decl, at);
+      if (value === null) break;
+      expr = strip(value);
+    } else break;
+  }
+  return { expr, at };
+}
+
+/** The function on the path, or around its lambda, whose parameter it is. */
+function ownerOf(parameter: ParameterDecl, at: Binding): Binding | null {
+  for (let here: Binding | null = at; here !== null; here = here.home) if (here.function.parameters.includes(parameter)) return here;
+  return null;
+}
+
+/** The only value that a variable has; of objects what they are made of, whatever their methods do. */
+function soleInit(variable: VariableDecl, at: Binding): Expr | null {
+  if (variable.init === null || variable.opaqueInit) return null;
+  if (variable.storage !== 'automatic') return variable.constexpr || variable.type.const === true || strip(variable.init).kind === 'lambda' ? variable.init : null;
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    if (here.function.body === null) return null;
+    const index = indexFunction(here.function);
+    if (index.declared.has(variable)) return (index.writes.get(variable) ?? []).every(({ kind }) => kind === 'init' || (kind === 'escape' && (variable.type.kind === 'record' || (variable.init !== null && strip(variable.init).kind === 'lambda')))) ? variable.init : null;
+  }
+  return null;
+}
+
+/** What runs when a value is called. */
+function valueBehind(written: Expr, from: Binding, program: Program, sure: boolean, depth: number): readonly Behind[] {
+  if (depth > MAX_STEPS) return NOTHING;
+  const { expr, at } = origin(written, from, depth);
+  const again = (next: Expr, where: Binding = at, isSure = sure): readonly Behind[] => valueBehind(next, where, program, isSure, depth + 1);
+  switch (expr.kind) {
+    case 'lambda': return [{ kind: 'function', function: functionOf(expr, at.function), home: at, self: at.self, sure }];
+    case 'unary': return expr.op === '&' || expr.op === '*' ? again(expr.operand) : NOTHING;
+    case 'conditional': return [...again(expr.then, at, false), ...again(expr.else, at, false)];
+    case 'ref': {
+      const { decl } = expr;
+      if (decl === null) { const entry = builtin(expr.name); return entry === undefined ? NOTHING : [{ kind: 'builtin', entry }]; }
+      if (decl.kind === 'function') return functions([decl], program, null, sure);
+      if (decl.kind === 'template-parameter') return givenValue(decl, at, program, sure, depth);
+      if (decl.kind === 'parameter' && decl.pack) {
+        const home = ownerOf(decl, at);
+        const { outer } = home ?? { outer: null };
+        if (home?.call != null && outer !== null) return home.call.arguments.slice(decl.index).flatMap((argument) => again(argument, outer));
+      }
+      if (decl.kind === 'variable' && decl.storage === 'member') { const held = heldIn(decl, at, program, depth); if (held !== null) return again(held.expr, held.at, sure && held.loose !== true); }
+      return objectBehind(expr.type, at, program, sure);
+    }
+    case 'member': {
+      const held = expr.field === null ? null : strip(expr.object).kind === 'this' ? heldIn(expr.field, at, program, depth) : partOf(expr.field, origin(expr.object, at, depth), program, depth);
+      return held !== null ? again(held.expr, held.at, sure && held.loose !== true) : objectBehind(expr.type, at, program, sure);
+    }
+    case 'call': {
+      const made = returnedBy(expr, at, program);
+      return made !== null ? again(made.expr, made.at) : objectBehind(expr.type, at, program, sure);
+    }
+    default: return objectBehind(expr.type, at, program, sure);
+  }
+}
+
+/** `operator()` of an object's class. */
+function objectBehind(type: Type, at: Binding, program: Program, sure: boolean): readonly Behind[] {
+  const resolved = typeIn(type, at, 0);
+  const record = resolved.kind === 'reference' ? recordIn(resolved) : resolved.kind === 'record' ? resolved : null;
+  if (record === null) return NOTHING;
+  const found = operatorsOf(record, 0);
+  return found.flatMap(({ fn, self }) => functions([fn], program, self, sure && found.length === 1));
+}
+
+function operatorsOf(record: RecordType, depth: number): readonly Member[] {
+  const own = record.decl.methods.filter((method) => method.name === 'operator()');
+  if (own.length > 0 || depth > MAX_STEPS) return own.map((fn) => ({ fn, self: record }));
+  return record.decl.bases.flatMap((base) => { const inner = recordIn(substituted(base, record)); return inner === null ? [] : operatorsOf(inner, depth + 1); });
+}
+
+function givenValue(parameter: TemplateParameterDecl, at: Binding, program: Program, sure: boolean, depth: number): readonly Behind[] {
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    const own = here.function.template?.includes(parameter) === true;
+    const argument = own ? here.call?.templateArguments?.[parameter.index] : here.self?.decl.template?.includes(parameter) === true ? here.self.templateArguments?.[parameter.index] : undefined;
+    if (argument?.kind === 'value') return valueBehind(argument.value, here.outer ?? here, program, sure, depth + 1);
+  }
+  return NOTHING;
+}
+
+/** What a member of the method's own object holds, by how the object is made. */
+function heldIn(field: VariableDecl, at: Binding, program: Program, depth: number): Origin | null {
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    if (here.function.owner === null || here.call === null || here.outer === null) continue;
+    const { callee } = here.call;
+    const object = callee.kind === 'method' ? callee.object : callee.kind === 'value' ? callee.value : null;
+    if (object === null) return null;
+    return strip(object).kind === 'this' ? heldIn(field, here.outer, program, depth + 1) : partOf(field, origin(object, here.outer, depth), program, depth);
+  }
+  return null;
+}
+
+/** A member of an object that is made in sight. */
+function partOf(field: VariableDecl, made: Origin, program: Program, depth: number): Origin | null {
+  if (depth > MAX_STEPS) return null;
+  const { expr, at } = made;
+  if (expr.kind === 'unary' && (expr.op === '&' || expr.op === '*')) return partOf(field, origin(expr.operand, at, depth), program, depth + 1);
+  if (expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'variable') {
+    const init = soleInit(expr.decl, at);
+    const part = init === null ? null : partOf(field, origin(init, at, depth), program, depth + 1);
+    return part === null || part.expr.kind === 'lambda' ? part : { ...part, loose: true };
+  }
+  if (expr.kind === 'call') {
+    const value = returnedBy(expr, at, program);
+    return value === null ? null : partOf(field, origin(value.expr, value.at, depth), program, depth + 1);
+  }
+  if (expr.kind !== 'construct' && expr.kind !== 'init-list') return null;
+  const record = recordIn(typeIn(expr.type, at, 0))?.decl;
+  if (record === undefined) return null;
+  const given = expr.kind === 'construct' ? expr.arguments : expr.elements;
+  const [only] = record.methods.filter((method) => method.name === record.name && method.parameters.length === given.length && method.initialisers !== undefined);
+  if (only === undefined) {
+    const position = record.fields.filter(({ storage }) => storage === 'member').indexOf(field);
+    const value = given[position];
+    return value === undefined ? null : origin(value, at, depth);
+  }
+  const initial = only.initialisers?.find(({ name }) => name === field.name)?.arguments[0];
+  if (initial === undefined) return null;
+  const value = strip(initial);
+  const argument = value.kind === 'ref' && value.decl !== null && value.decl.kind === 'parameter' ? given[value.decl.index] : undefined;
+  return argument === undefined ? null : origin(argument, at, depth);
+}
+
+/** What a function that is seen returns, if it returns one value. */
+function returnedBy(call: CallExpr, at: Binding, program: Program): Origin | null {
+  const { callee } = call;
+  if (callee.kind !== 'function' && callee.kind !== 'method') return null;
+  const [fn, other] = callee.candidates.flatMap((candidate) => bodiesOf(candidate, program));
+  if (fn === undefined || other !== undefined || fn.body === null) return null;
+  const values: Expr[] = [];
+  walk(fn.body, (node) => {
+    if (node.kind === 'return' && node.value !== null) values.push(node.value);
+    return node.kind !== 'lambda';
+  });
+  const [value] = values;
+  return value === undefined || values.length > 1 ? null : { expr: value, at: boundBy(fn, call, at) };
+}
+
+const lambdas = new WeakMap<LambdaExpr, FunctionDecl>();
+
+/** A lambda as a function, so that it can be entered like one; what it captures is not its own. */
+export function functionOf(lambda: LambdaExpr, home: FunctionDecl): FunctionDecl {
+  const known = lambdas.get(lambda);
+  if (known !== undefined) return known;
+  const span = { start: lambda.span.start, end: lambda.body.span.end };
+  const made: FunctionDecl = {
+    kind: 'function', name: 'lambda', span, nameSpan: { start: span.start, end: span.start + 1 }, file: home.file,
+    qualifiers: { global: false, device: true, host: false, constexpr: false, static: false, inline: true, extern: false },
+    parameters: lambda.parameters, returns: lambda.returns ?? { kind: 'unknown', text: 'auto' }, template: null, specialises: null, owner: null, bounds: [], body: lambda.body,
+    headSpan: { start: span.start, end: lambda.body.span.start }, understood: true, problems: [], directives: [], inactive: [],
+  };
+  lambdas.set(lambda, made);
+  return made;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- types
+
+/** A type on this path; as it is written where nothing tells more. */
+export function typeIn(type: Type, at: Binding, depth: number): Type {
+  if (depth > MAX_STEPS) return type;
+  switch (type.kind) {
+    case 'reference': case 'pointer': { const to = typeIn(type.to, at, depth + 1); return to === type.to ? type : { ...type, to }; }
+    case 'record': {
+      const given = type.templateArguments;
+      if (given === undefined) return at.self !== null && at.self.decl === type.decl ? at.self : type;
+      if (!given.some((one) => one.kind === 'type' && one.type.kind === 'dependent')) return type;
+      return { ...type, templateArguments: given.map((one) => (one.kind === 'type' ? { kind: 'type', type: typeIn(one.type, at, depth + 1) } : one)) };
+    }
+    case 'dependent': return type.decl === null || type.text !== type.decl.name ? type : given(type.decl, at, depth) ?? type;
+    default: return type;
+  }
+}
+
+function given(parameter: TemplateParameterDecl, at: Binding, depth: number): Type | null {
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    const { function: fn, call, outer, self } = here;
+    if (self?.decl.template?.includes(parameter) === true) {
+      const argument = self.templateArguments?.[parameter.index] ?? parameter.default;
+      return argument?.kind === 'type' && !(argument.type.kind === 'dependent' && argument.type.decl === parameter) ? argument.type : null;
+    }
+    if (fn.template?.includes(parameter) !== true || call === null || outer === null) continue;
+    const explicit = call.templateArguments?.[parameter.index];
+    if (explicit?.kind === 'type') return typeIn(explicit.type, outer, depth + 1);
+    for (const [i, { type, pack }] of fn.parameters.entries()) {
+      const argument = call.arguments[i];
+      const found = argument === undefined || pack ? null : match(type, typeIn(strip(argument).type, outer, depth + 1), parameter);
+      if (found !== null) return found;
+    }
+    return parameter.default?.kind === 'type' ? parameter.default.type : null;
+  }
+  return null;
+}
+
+// -------------------------------------------------------------------------------------------------------------- reached
+
+const hides = new WeakMap<FunctionDecl, boolean>();
+
+/** Does the function, or one that it calls by name, make open calls? */
+export function mayHide(fn: FunctionDecl, calleesOf: (call: CallExpr) => readonly FunctionDecl[]): boolean {
+  const known = hides.get(fn);
+  if (known !== undefined) return known;
+  hides.set(fn, false); // recursion
+  const answer = fn.body !== null && codeOf(fn) !== null && (openCallsOf(fn).length > 0 || indexFunction(fn).calls.some((call) => calleesOf(call).some((callee) => callee !== fn && mayHide(callee, calleesOf))));
+  hides.set(fn, answer);
+  return answer;
+}
