@@ -1,5 +1,6 @@
 /**
- * What runs without being named: constructors of objects, bases and members, default values of fields, destructors, conversions, copies and default arguments.
+ * What runs without being named: constructors of objects, elements, bases and members, default values of fields, destructors, conversions, copies, assignments
+ * of members, default arguments, what lambdas capture, take and give.
  * Each way hides each kind of thing from each transform, which must refuse, or write what does the same.
  */
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -33,6 +34,20 @@ const WAYS: readonly (readonly [string, (hidden: string) => string, string, stri
   ['a default argument that is not used', (hidden) => `__device__ int of(int a, int b = ${hidden}) { return a; }`, '', 'of(1)'],
   ['a default argument of a constructor', (hidden) => `struct W { int v; __device__ W(int b = ${hidden}) : v(b) { } };`, '', 'W().v'],
   ['a default argument of a method', (hidden) => `struct W { int v; __device__ int of(int b = ${hidden}) const { return v + b; } };`, 'W w{1};', 'w.of()'],
+  ['a default value of elements in braces', (hidden) => `struct B { int v = ${hidden}; };\n__device__ int of() { B b[2]{}; return b[1].v; }`, '', 'of()'],
+  ['a constructor that converts elements', (hidden) => `struct B { int v; __device__ B(int a) { v = a + ${hidden}; } };\n__device__ int of() { B b[2] = {1, 2}; return b[1].v; }`, '', 'of()'],
+  ['a constructor that converts a member', (hidden) => `struct B { int v; __device__ B(int a) { v = a + ${hidden}; } };\nstruct W { B b; int w; };\n__device__ int of() { W w{1, 2}; return w.b.v; }`, '', 'of()'],
+  ['a constructor that a cast runs', (hidden) => `struct W { int v; __device__ W(int a) { v = a + ${hidden}; } };`, '', '((W)3).v'],
+  ['a constructor that a static_cast runs', (hidden) => `struct W { int v; __device__ W(int a) { v = a + ${hidden}; } };`, '', 'static_cast<W>(3).v'],
+  ['a constructor that is inherited', (hidden) => `struct B { int v; __device__ B(int a) { v = a + ${hidden}; } };\nstruct W : B { using B::B; };`, '', 'W(3).v'],
+  ['a copy that a lambda keeps', (hidden) => `struct W { int v; __device__ W(int a) : v(a) { } __device__ W(const W &o) { v = o.v + ${hidden}; } };\n__device__ int of() { W w(1); auto f = [w] { return w.v; }; return f(); }`, '', 'of()'],
+  ['a copy that a lambda keeps unasked', (hidden) => `struct W { int v; __device__ W(int a) : v(a) { } __device__ W(const W &o) { v = o.v + ${hidden}; } };\n__device__ int of() { W w(1); auto f = [=] { return w.v; }; return f(); }`, '', 'of()'],
+  ['a parameter of a lambda', (hidden) => `struct W { int v; __device__ W(int a) { v = a + ${hidden}; } };\n__device__ int of() { auto f = [](W w) { return w.v; }; return f(3); }`, '', 'of()'],
+  ['a result of a lambda', (hidden) => `struct W { int v; __device__ W(int a) { v = a + ${hidden}; } };\n__device__ int of() { auto f = [](int a) -> W { return a; }; return f(3).v; }`, '', 'of()'],
+  ['an assignment of a member', (hidden) => `struct B { int v; __device__ B &operator=(const B &o) { v = o.v + ${hidden}; return *this; } };\nstruct W { B b; };\n__device__ int of() { W w, o; o.b.v = 1; w = o; return w.b.v; }`, '', 'of()'],
+  ['an assignment of elements below a base', (hidden) => `struct B { int v; __device__ B &operator=(const B &o) { v = o.v + ${hidden}; return *this; } };\nstruct A { B b[2]; };\nstruct W : A { int w; };\n__device__ int of() { W w; w = {}; return w.b[1].v; }`, '', 'of()'],
+  ['an assignment of a member of a template', (hidden) => `struct B { int v; __device__ B &operator=(const B &o) { v = o.v + ${hidden}; return *this; } };\ntemplate <class T> struct W { T b; };\n__device__ int of() { W<B> w, o; o.b.v = 1; w = o; return w.b.v; }`, '', 'of()'],
+  ['a constructor of a member of a template', (hidden) => `struct B { int v; __device__ B() { v = ${hidden}; } };\ntemplate <class T> struct W { T b; };`, '', 'W<B>().b.v'],
 ];
 
 /** What is hidden. */

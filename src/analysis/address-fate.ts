@@ -12,7 +12,7 @@ import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import { conversionsOf } from './implicit-calls.js';
-import { endsOf } from './implicit-code.js';
+import { endsOf } from './object-lives.js';
 import type { Variable } from './facts.js';
 import { isMember, mayHoldAddress, rootOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';

@@ -31,7 +31,8 @@ import { defUseOf } from './def-use-builder.js';
 import type { FunctionFacts, Loop, Scope, Verdict } from './facts.js';
 import { joinScope } from './facts.js';
 import { isOverArray } from './implicit-calls.js';
-import { endsOf, isImplicit } from './implicit-code.js';
+import { isImplicit } from './implicit-code.js';
+import { endsOf } from './object-lives.js';
 import { structureOf } from './structure.js';
 import type { CallExpr, Expr } from '../syntax/tree.js';
 

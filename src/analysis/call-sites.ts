@@ -9,7 +9,7 @@ import type { CallExpr, FunctionDecl, Program, Stmt } from '../syntax/tree.js';
 import { isStmt, strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
-import { endsOf } from './implicit-code.js';
+import { endsOf } from './object-lives.js';
 import { placeKey, UNKNOWN_PLACE, type Place } from './places.js';
 import { bodiesOf, substitute } from './summaries.js';
 

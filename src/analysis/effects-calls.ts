@@ -6,14 +6,16 @@ import { builtin, isBuiltin } from '../cuda/builtins.js';
 import type { CallExpr, Expr, FunctionDecl, RecordDecl, RecordType, Type, VariableDecl } from '../syntax/tree.js';
 import { unreachable } from '../syntax/tree.js';
 import { takes } from './binding.js';
-import { strip } from './children.js';
+import { strip, type Node } from './children.js';
 import { isFixedObject } from './const-promise.js';
 import { EffectTables, type Mode } from './effects-tables.js';
 import { conversionCall } from './implicit-calls.js';
-import { constructorsFor, defaultsOf, implicitIn, isImplicit, lifeOf, mayRunMore } from './implicit-code.js';
+import { defaultsOf, implicitIn, isImplicit, mayRunMore } from './implicit-code.js';
 import { libraryCall } from './library-calls.js';
 import { lambdaOf } from './lambdas.js';
+import { constructorsFor, isWhollyGiven, lifeOf, recordTypeOf } from './object-lives.js';
 import { targetsOf, UNKNOWN_PLACE } from './places.js';
+import { isConversion } from './record-members.js';
 import { givesForeign } from './template-types.js';
 import { bodiesOf, lambdaSummary, substitute, summaryOf, type Summary } from './summaries.js';
 
@@ -53,12 +55,13 @@ export abstract class CallEffects extends EffectTables {
     }
   }
 
-  /** What runs at a node that is no call without being named, and is not counted where the object is declared. */
-  protected unwritten(node: Expr): void {
+  /** What else runs at a node without being named; conversion functions are told by `conversion`. */
+  protected implied(node: Node): void {
     if (!mayRunMore(node)) return;
     for (const call of implicitIn(node)) {
-      if (call.callee.kind === 'function') this.runs(call, call.callee.candidates, []);
-      else this.unknown(call);
+      const { callee } = call;
+      if (callee.kind !== 'function') this.unknown(call);
+      else if (!callee.candidates.every(isConversion)) this.runs(call, callee.candidates, []);
     }
   }
 
@@ -157,7 +160,11 @@ export abstract class CallEffects extends EffectTables {
     this.expression(value, 'address');
     const lambda = lambdaOf(value);
     if (lambda !== null) {
-      node.arguments.forEach((argument, position) => this.expression(argument, lambda.parameters[position]?.type.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read'));
+      node.arguments.forEach((argument, position) => {
+        const wanted = lambda.parameters[position]?.type ?? null;
+        this.expression(argument, wanted?.kind === 'reference' && this.isLvalue(argument) ? 'address' : 'read');
+        this.convertedTo(argument, wanted);
+      });
       const summary = lambdaSummary(lambda, this.context.instance, this.context.program);
       if (summary === null) this.unknownCalls.add(node);
       else this.apply(summary, node);
@@ -198,10 +205,12 @@ export abstract class CallEffects extends EffectTables {
     if (type.kind === 'record') {
       for (const argument of given) this.expression(argument, 'read');
       if (type.decl.vector !== null) return;
-      this.begins(node, type, given);
-      this.runs(node, lifeOf(type.decl).ends, []);
+      if (!isWhollyGiven(type.decl, given.length)) this.begins(node, type, given);
+      this.runs(node, lifeOf(type).ends, []);
       return;
     }
+    const element = type.kind === 'array' ? recordTypeOf(type) : null;
+    if (element !== null) for (const argument of given) this.converted(argument, element);
     const unknownType = node.kind === 'construct' && type.kind === 'unknown' && libraryCall(callOf(node, type.text, [], given)) === null;
     for (const argument of given) this.argument(argument, unknownType);
     if (unknownType) { this.unknownCalls.add(node); this.writeUnknown(); }
@@ -216,11 +225,10 @@ export abstract class CallEffects extends EffectTables {
 
   /** Constructors of a record, what its bases and members run, and default arguments that a constructor is not given. */
   private begins(node: Expr, type: RecordType, given: readonly Expr[]): void {
-    const record = type.decl;
-    const { parts, unseen } = lifeOf(record);
+    const { parts, unseen } = lifeOf(type);
     if (unseen || givesForeign(type, this.context.program)) { this.unknownCalls.add(node); this.writeUnknown(); }
     this.runs(node, parts, []);
-    const constructors = constructorsFor(record, given.length);
+    const constructors = constructorsFor(type, given.length);
     this.runs(node, constructors, given);
     for (const constructor of constructors) {
       const call = callOf(node, constructor.name, [constructor], given);
@@ -230,13 +238,14 @@ export abstract class CallEffects extends EffectTables {
 
   /** An object that is named where its value is wanted may be copied. */
   protected copied(node: Expr): void {
-    if (node.type.kind === 'record' && (node.kind === 'ref' || node.kind === 'index' || node.kind === 'member' || node.kind === 'unary')) this.runs(node, lifeOf(node.type.decl).copies, []);
+    if (node.type.kind === 'record' && (node.kind === 'ref' || node.kind === 'index' || node.kind === 'member' || node.kind === 'unary')) this.runs(node, lifeOf(node.type).copies, []);
   }
 
-  /** `T x = v;` for a `v` of another type: the constructor that converts. */
+  /** `T x = v;` for a `v` of another type: the constructor that converts. What makes an object of its own counts there; a list that nobody told its type makes this one. */
   protected converted(value: Expr, type: Type): void {
-    if (type.kind !== 'record' || type.decl.vector !== null || value.kind === 'init-list' || value.kind === 'construct') return;
+    if (type.kind !== 'record' || type.decl.vector !== null || value.kind === 'construct') return;
     const from = strip(value).type;
+    if (value.kind === 'init-list') { if (from.kind !== 'record' && from.kind !== 'array') this.begins(value, type, value.elements); return; }
     if (from.kind === 'record' && from.decl === type.decl) return;
     this.begins(value, type, [value]);
   }
@@ -245,7 +254,7 @@ export abstract class CallEffects extends EffectTables {
   protected convertedTo(value: Expr, wanted: Type | null): void {
     const type = wanted?.kind === 'reference' ? wanted.to : wanted;
     const from = strip(value).type.kind;
-    if (type !== null && type.kind === 'record' && from !== 'unknown' && from !== 'dependent') this.converted(value, type);
+    if (type !== null && type.kind === 'record' && ((from !== 'unknown' && from !== 'dependent') || value.kind === 'init-list')) this.converted(value, type);
   }
 
   protected destroyed(variable: VariableDecl): void {
@@ -254,7 +263,7 @@ export abstract class CallEffects extends EffectTables {
     if (type.kind !== 'record') return;
     if (givesForeign(type, this.context.program)) this.unseen(nameOf(variable));
     const own = type.decl.methods.filter((method) => method.name.startsWith('~'));
-    const destructors = new Set([...own, ...lifeOf(type.decl).ends]);
+    const destructors = new Set([...own, ...lifeOf(type).ends]);
     if (destructors.size > 0) this.runs(nameOf(variable), [...destructors], []);
   }
 

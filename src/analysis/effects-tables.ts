@@ -11,6 +11,8 @@ export interface EffectContext extends PlaceContext {
   readonly program: Program;
   /** Whose template parameters the types depend on: the function, around a lambda too. */
   readonly instance: FunctionDecl | null;
+  /** To what a lambda's results are converted. */
+  readonly returns?: Type;
 }
 
 /** What happens to an lvalue: `address` if only its address is taken. */

@@ -77,7 +77,10 @@ class Collector extends CallEffects {
     switch (node.kind) {
       case 'empty': return;
       case 'compound': for (const inner of node.body) this.statement(inner); return;
-      case 'declare': for (const variable of node.variables) this.declaration(variable); return;
+      case 'declare':
+        for (const variable of node.variables) this.declaration(variable);
+        this.implied(node);
+        return;
       case 'expression': this.expression(node.expression, 'read'); return;
       case 'if':
         if (node.init !== null) this.statement(node.init);
@@ -97,6 +100,7 @@ class Collector extends CallEffects {
         this.expression(node.range, 'read');
         this.assigns.add(node.variable);
         if (callsIterators(node)) this.iterators(node.range);
+        this.implied(node);
         this.inLoop(node.body);
         return;
       case 'while':
@@ -121,7 +125,7 @@ class Collector extends CallEffects {
       case 'return':
         if (node.value !== null) {
           this.expression(node.value, 'read');
-          if (this.lambdaDepth === 0) this.convertedTo(node.value, this.context.function?.returns ?? null);
+          if (this.lambdaDepth === 0) this.convertedTo(node.value, this.context.function?.returns ?? this.context.returns ?? null);
         }
         if (this.lambdaDepth === 0) this.exits.push(node);
         return;
@@ -187,8 +191,8 @@ class Collector extends CallEffects {
       case 'binary': this.binary(node, mode); return;
       case 'assign':
         this.expression(node.value, 'read');
-        this.unwritten(node);
         if (node.op === null) this.convertedTo(node.value, node.target.type);
+        this.implied(node);
         if (node.op === '/' || node.op === '%') this.divisionFault(node, node.target.type, node.value);
         if ((node.op === '<<' || node.op === '>>') && !smallShift(node.value)) this.faults.add(node);
         this.expression(node.target, node.op === null ? 'write' : 'both');
@@ -197,6 +201,7 @@ class Collector extends CallEffects {
         this.expression(node.condition, 'read');
         this.expression(node.then, mode);
         this.expression(node.else, mode);
+        this.implied(node);
         return;
       case 'call':
         this.call(node);
@@ -218,11 +223,15 @@ class Collector extends CallEffects {
         if (node.arrow) this.fault(node, mode);
         if (node.arrow || this.isLvalue(node.object) || this.isReferred(node.object, mode)) this.access(node, mode);
         return;
-      case 'cast': this.unwritten(node); this.expression(node.operand, this.castMode(node, mode)); return;
-      case 'construct': this.unwritten(node); this.construct(node, node.type, node.arguments); return;
-      case 'init-list': this.unwritten(node); this.construct(node, node.type, node.elements); return;
+      case 'cast':
+        this.expression(node.operand, this.castMode(node, mode));
+        this.convertedTo(node.operand, node.type);
+        this.implied(node);
+        return;
+      case 'construct': this.construct(node, node.type, node.arguments); this.implied(node); return;
+      case 'init-list': this.construct(node, node.type, node.elements); this.implied(node); return;
       case 'lambda':
-        this.unwritten(node);
+        this.implied(node);
         // Its effects happen where it is called; callers are not always visible, so they count here too.
         this.lambdaDepth++;
         this.statement(node.body);

@@ -47,9 +47,9 @@ export function forEachPart(node: Node, visit: (child: Node) => void): boolean {
     case 'macro': visit(node.expanded); return false;
     case 'update': visit(node.target); return false;
     case 'conditional': visit(node.condition); visit(node.then); visit(node.else); return node.type.kind === 'record';
-    case 'construct': for (const argument of node.arguments) visit(argument); return node.type.kind === 'record' || node.type.kind === 'array';
+    case 'construct': for (const argument of node.arguments) visit(argument); return node.type.kind === 'record';
     case 'init-list': for (const element of node.elements) visit(element); return node.type.kind === 'record' || node.type.kind === 'array';
-    case 'lambda': visit(node.body); return node.captureDefault === 'copy' || node.captures.length > 0;
+    case 'lambda': visit(node.body); return true;
     case 'this': case 'sizeof': case 'opaque': return false;
     default: statementChildren(node, visit); return true;
   }

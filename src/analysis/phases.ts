@@ -16,7 +16,7 @@ import { calleesOf } from './call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from './children.js';
 import { collectEffects } from './effects.js';
 import { mayBeClass } from './implicit-calls.js';
-import { endsOf } from './implicit-code.js';
+import { endsOf } from './object-lives.js';
 import { lambdaOf } from './lambdas.js';
 import { indexFunction, isAutomatic } from './function-index.js';
 import { libraryCall } from './library-calls.js';

@@ -45,7 +45,7 @@ export function summaryOf(fn: FunctionDecl, program: Program): Summary | null {
 
 /** `around` is the function that the lambda stands in. */
 export function lambdaSummary(lambda: LambdaExpr, around: FunctionDecl | null, program: Program): Summary | null {
-  return summarise(lambda, lambda.body, lambda.parameters, { index: indexBody(lambda.body), function: null, instance: around, program });
+  return summarise(lambda, lambda.body, lambda.parameters, { index: indexBody(lambda.body), function: null, instance: around, program, ...(lambda.returns === undefined ? {} : { returns: lambda.returns }) });
 }
 
 function summarise(key: object, body: Stmt, parameters: readonly ParameterDecl[], context: EffectContext): Summary | null {

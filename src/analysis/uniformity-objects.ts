@@ -8,7 +8,7 @@
 import { strip } from './children.js';
 import { indexFunction } from './function-index.js';
 import { conversionsOf, isUndeclared } from './implicit-calls.js';
-import { hidesValue } from './implicit-code.js';
+import { hidesValue } from './hidden-values.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
 import { defaultTaint, withStores } from './uniformity-calls.js';

@@ -6,7 +6,7 @@
  * only.
  */
 import { strip } from './children.js';
-import { hidesValue } from './implicit-code.js';
+import { hidesValue } from './hidden-values.js';
 import { isUndeclared } from './implicit-calls.js';
 import { isMember, mayHoldAddress, rootOf, rootsOf, variableOf } from './lvalues.js';
 import { callTaint } from './uniformity-calls.js';

@@ -12,7 +12,7 @@ import { lowerComma } from './lower-comma.js';
 import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from './lower-name.js';
 import { lowerLambda } from './lower-lambda.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
-import type { Expr, TemplateArgument, Type } from './tree.js';
+import type { Expr, RecordDecl, TemplateArgument, Type } from './tree.js';
 import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, dependentType, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
 
 /** An expression by itself: condition, initialiser, statement. */
@@ -273,11 +273,16 @@ export function lowerInitList(ctx: Lowering, node: Cst, type: Type): Expr {
       ctx.depth--;
       return ctx.opaque(node, 'designated initialiser', type);
     }
-    const element = target.kind === 'array' ? target.of : target.kind === 'record' ? target.decl.fields[elements.length]?.type ?? UNKNOWN : UNKNOWN;
+    const element = target.kind === 'array' ? target.of : target.kind === 'record' ? partAt(target.decl, elements.length) : UNKNOWN;
     elements.push(child.type === 'initializer_list' ? lowerInitList(ctx, child, element) : singleOperand(ctx, child, expression(ctx, child)));
   }
   ctx.depth--;
   return { kind: 'init-list', span: ctx.span(node), type: target, elements };
+}
+
+/** What an aggregate holds in its n-th place: bases come before members, `static` members are none. */
+function partAt(record: RecordDecl, position: number): Type {
+  return record.bases[position] ?? record.fields.filter((field) => field.storage === 'member')[position - record.bases.length]?.type ?? UNKNOWN;
 }
 
 function lowerSizeof(ctx: Lowering, node: Cst): Expr {

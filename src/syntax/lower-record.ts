@@ -120,7 +120,10 @@ function lowerMember(ctx: Lowering, node: Cst, before: number, record: OpenRecor
     case 'friend_declaration': befriend(ctx, node, ctx.scope); return;
     case 'alias_declaration': lowerAlias(ctx, node, null); return;
     case 'type_definition': lowerTypedef(ctx, node); return;
-    case 'using_declaration': lowerUsing(ctx, node); return;
+    case 'using_declaration':
+      if (namesConstructors(ctx, node)) record.inherits = true;
+      lowerUsing(ctx, node);
+      return;
     case 'preproc_if': case 'preproc_ifdef':
       for (const arm of [...preprocessorArms(ctx, node)].sort((a, b) => Number(a.active) - Number(b.active))) {
         // Fields of an arm that is left out are no members, but its methods are found.
@@ -130,6 +133,12 @@ function lowerMember(ctx: Lowering, node: Cst, before: number, record: OpenRecor
       return;
     default:
   }
+}
+
+/** `using Base::Base;`, `using a::Base<T>::Base;`: the last two names are one. */
+function namesConstructors(ctx: Lowering, node: Cst): boolean {
+  const names = ctx.slice(node).replace(/^\s*using\b/, '').replace(/;\s*$/, '').replace(/<[^;]*>/g, '').split('::').map((name) => name.trim());
+  return names.length > 1 && names.at(-1) === names.at(-2);
 }
 
 /** `friend void f(T, int &) { … }` */

@@ -155,6 +155,8 @@ export interface RecordDecl extends DeclBase {
   readonly fields: readonly VariableDecl[];
   readonly methods: readonly FunctionDecl[];
   readonly bases: readonly Type[];
+  /** `using Base::Base;` stands in it: objects of it are made by constructors of its bases too. */
+  readonly inherits?: true;
   readonly template: readonly TemplateParameterDecl[] | null;
   /** False for a forward declaration or a body that was not understood. */
   readonly complete: boolean;

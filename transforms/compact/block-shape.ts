@@ -6,7 +6,7 @@ import { arrivalSets, type Partition } from '../../src/analysis/arrival.js';
 import { walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import { mayBeClass } from '../../src/analysis/implicit-calls.js';
-import { endsOf } from '../../src/analysis/implicit-code.js';
+import { endsOf } from '../../src/analysis/object-lives.js';
 import { judge } from '../../src/analysis/template-types.js';
 import type { Span } from '../../src/source/types.js';
 import { strip, type Decl, type DeclareStmt, type Stmt, type Type, type VariableDecl } from '../../src/syntax/tree.js';

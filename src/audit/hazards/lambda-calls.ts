@@ -11,6 +11,7 @@
 import { builtin } from '../../cuda/builtins.js';
 import { calleesOf, forEachReached } from '../../analysis/call-sites.js';
 import { forEachChild, strip, type Node } from '../../analysis/children.js';
+import { implicitIn } from '../../analysis/implicit-code.js';
 import { lambdaOf } from '../../analysis/lambdas.js';
 import { libraryCall } from '../../analysis/library-calls.js';
 import { structureOf } from '../../analysis/structure.js';
@@ -66,7 +67,8 @@ function ofBlock(call: CallExpr): boolean {
 function callsIn(body: Node): readonly CallExpr[] {
   const found: CallExpr[] = [];
   const visit = (node: Node): void => {
-    if (node.kind === 'lambda') return;
+    // What it captures is copied here all the same.
+    if (node.kind === 'lambda') { found.push(...implicitIn(node)); return; }
     if (node.kind === 'call') found.push(node);
     forEachChild(node, visit);
   };

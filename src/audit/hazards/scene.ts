@@ -308,7 +308,10 @@ class Builder {
       case 'index': this.subscripts(node.base, spot, depth); this.visit(node.index, spot, depth, 'read'); return;
       case 'member': this.subscripts(node.object, spot, depth); return;
       case 'unary': if (node.op === '*' || node.op === '&') this.subscripts(node.operand, spot, depth); else this.visit(node, spot, depth, 'read'); return;
-      case 'cast': this.subscripts(node.operand, spot, depth); return;
+      case 'cast':
+        this.subscripts(node.operand, spot, depth);
+        if (mayRunMore(node)) for (const call of implicitIn(node)) this.call(call, spot, depth);
+        return;
       case 'ref': case 'this': return;
       case 'binary': this.subscripts(node.left, spot, depth); this.subscripts(node.right, spot, depth); return;
       default: this.visit(node, spot, depth, 'read');
