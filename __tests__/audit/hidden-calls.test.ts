@@ -101,6 +101,24 @@ describe('told apart', () => {
     expect(errors(`template <class T, int N> struct U { static __device__ void go() {} }; template <class T> struct U<T, 1> { static __device__ void go() { __syncthreads(); } };\n${kernel('if (threadIdx.x < 8) U<int, 2>::go();')}`)).toEqual([]);
   });
 
+  test('a specialisation that a parameter chooses', () => {
+    const text = 'template <bool B> struct Wait { static __device__ void go() { __syncthreads(); } }; template <> struct Wait<false> { static __device__ void go() {} };\n';
+    expect(errors(`${text}template <bool B> __device__ void f() { Wait<B>::go(); }\n${kernel('if (threadIdx.x < 8) f<false>();')}`)).toEqual([]);
+    expect(errors(`${text}template <class W> __device__ void f() { W::go(); }\n${kernel('if (threadIdx.x < 8) f<Wait<false>>();')}`)).toEqual([]);
+    expect(errors(`${text}enum { NO = 0 };\n${kernel('if (threadIdx.x < 8) Wait<NO>::go();')}`)).toEqual([]);
+    expect(errors(`${text}${kernel('if (threadIdx.x < 8) Wait<0>::go();')}`)).toEqual([]);
+    expect(errors(`${text}${kernel('if (threadIdx.x < 8) Wait<true>::go();')}`)).toEqual(['barrier-divergent']);
+  });
+
+  test('a parameter that the function changes', () => {
+    expect(errors(`__device__ void bar() { __syncthreads(); } __device__ void none() {} __device__ void go(void (*f)()) { f = none; f(); }\n${kernel('if (threadIdx.x < 8) go(bar);')}`)).toEqual([]);
+  });
+
+  test('the condition around a group in a template', () => {
+    expect(errors(`template <class G> __device__ void meet(G g) { if (threadIdx.x < 8) g.sync(); }\n${kernel('meet(cg::this_thread_block());')}`)).toEqual(['group-divergent']);
+    expect(errors(`template <class G> __device__ void meet(G g, int n) { if (n < 8) g.sync(); }\n${kernel('meet(cg::this_thread_block(), n);')}`)).toEqual([]);
+  });
+
   test('what cannot be seen is no error', () => {
     expect(errors(kernel('__shared__ int s[64]; s[threadIdx.x] = n; __syncthreads(); if (threadIdx.x < 8) cub::detail::step(x); x[threadIdx.x] = s[63 - threadIdx.x];'))).toEqual([]);
     expect(errors(`__device__ void (*table[4])();\n${kernel('__syncthreads(); if (threadIdx.x < 8) table[n & 3]();')}`)).toEqual([]);

@@ -34,7 +34,7 @@ export interface Binding {
 export type Behind =
   | { readonly kind: 'function'; readonly function: FunctionDecl; readonly home: Binding | null; readonly self: RecordType | null; readonly sure: boolean }
   | { readonly kind: 'builtin'; readonly entry: Builtin }
-  | { readonly kind: 'library'; readonly call: LibraryCall; readonly name: string; /** The call with the object or the group that the caller gave. */ readonly as: CallExpr };
+  | { readonly kind: 'library'; readonly call: LibraryCall; readonly name: string };
 
 const NOTHING: readonly Behind[] = [];
 const MAX_STEPS = 12;
@@ -114,9 +114,10 @@ export function behindCall(call: CallExpr, at: Binding, program: Program): reado
   }
 }
 
-function functions(found: readonly FunctionDecl[], program: Program, self: RecordType | null, sure: boolean): readonly Behind[] {
+/** The template's own members may not be those of an instance of which there are specialisations. */
+function functions(found: readonly FunctionDecl[], program: Program, self: RecordType | null, sure: boolean, isChosen = false): readonly Behind[] {
   const bodies = found.flatMap((fn) => bodiesOf(fn, program));
-  return bodies.map((fn) => ({ kind: 'function', function: fn, home: null, self, sure: sure && bodies.length === 1 }));
+  return bodies.map((fn) => ({ kind: 'function', function: fn, home: null, self, sure: sure && bodies.length === 1 && (isChosen || fn.owner?.specialised !== true) }));
 }
 
 function methodBehind(call: CallExpr, at: Binding, program: Program): readonly Behind[] {
@@ -127,7 +128,7 @@ function methodBehind(call: CallExpr, at: Binding, program: Program): readonly B
   if (made !== null && made.expr !== object) {
     const as: CallExpr = { ...call, callee: { ...callee, object: made.expr } };
     const library = libraryCall(as);
-    if (library !== null) return [{ kind: 'library', call: library, name: callee.name, as }];
+    if (library !== null) return [{ kind: 'library', call: library, name: callee.name }];
   }
   const written = object.kind === 'this' ? at.self : recordIn(typeIn(object.type, at, 0));
   const exact = made === null ? null : exactType(made.expr, made.at);
@@ -185,7 +186,7 @@ function namedBehind(call: CallExpr, name: string, at: Binding, program: Program
   if (made !== null && made.expr !== first) {
     const as: CallExpr = { ...call, arguments: [made.expr, ...call.arguments.slice(1)] };
     const library = libraryCall(as);
-    if (library !== null) return [{ kind: 'library', call: library, name, as }];
+    if (library !== null) return [{ kind: 'library', call: library, name }];
   }
   const cut = name.lastIndexOf('::');
   const last = name.slice(cut + 2);
@@ -211,7 +212,7 @@ function parameterNamed(name: string, at: Binding): TemplateParameterDecl | null
   return null;
 }
 
-/** A method of a class template with specialisations: of the one whose arguments are written as at the call, of the template itself if none can be meant. */
+/** A method of a class template with specialisations: of the one with the arguments of the call, else of the template itself; of any where that cannot be told. */
 function specialised(head: string, name: string, count: number, program: Program): readonly Behind[] {
   const cut = head.indexOf('<');
   const [record, wanted] = [head.slice(head.lastIndexOf('::', cut) < 0 ? 0 : head.lastIndexOf('::', cut) + 2, cut), head.slice(cut).replace(/\s+/g, '')];
@@ -222,11 +223,19 @@ function specialised(head: string, name: string, count: number, program: Program
       found.push({ fn, written: argumentsBehind(program.units.get(fn.owner.file)?.source.text ?? '', fn.owner.nameSpan.start + record.length) });
     }
   }
-  const same = found.filter(({ written }) => written === wanted);
-  const primary = found.filter(({ fn, written }) => written === '' && fn.owner?.template !== null);
-  const plain = found.every(({ fn, written }) => written === '' || (fn.owner?.template ?? []).length === 0) && /^<[\w,]+>$/.test(wanted);
-  const chosen = same.length > 0 ? same : plain && primary.length > 0 ? primary : found;
-  return chosen.flatMap(({ fn }) => functions([fn], program, null, chosen.length === 1));
+  const value = literals(wanted);
+  const values = found.map(({ written }) => (written === '' ? '' : literals(written)));
+  // A name among the arguments may stand for anything.
+  const chosen = value === null || values.includes(null) ? found : found.filter((_, i) => values[i] === (values.includes(value) ? value : ''));
+  return chosen.flatMap(({ fn }) => functions([fn], program, null, chosen.length === 1 && value !== null && !values.includes(null), true));
+}
+
+const WORDS: ReadonlySet<string> = new Set(['int', 'float', 'double', 'bool', 'char']);
+
+/** Template arguments that mean the same wherever they are written alike: numbers, truth values, the plainest types; null if there are others. */
+function literals(text: string): string | null {
+  const parts = text.slice(1, -1).split(',').map((part) => (part === 'true' ? '1' : part === 'false' ? '0' : part));
+  return parts.every((part) => /^(?:0|[1-9]\d*)$/.test(part) || WORDS.has(part)) ? parts.join() : null;
 }
 
 /** `<0>` in `struct U<0> {`, without blanks; the empty string if there is none. */
@@ -258,7 +267,7 @@ function origin(written: Expr, from: Binding, depth: number): Origin {
     else if (expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'parameter') {
       const home = ownerOf(expr.decl, at);
       const argument = home?.call?.arguments[expr.decl.index] ?? expr.decl.default;
-      if (home?.outer == null || argument === null || expr.decl.pack) break;
+      if (home?.outer == null || argument === null || expr.decl.pack || isChanged(expr.decl, home.function)) break;
       expr = strip(argument);
       at = home.outer;
     } else if (expr.kind === 'ref' && expr.decl !== null && expr.decl.kind === 'variable' && expr.decl.type.kind !== 'record') {
@@ -274,6 +283,12 @@ function origin(written: Expr, from: Binding, depth: number): Origin {
 function ownerOf(parameter: ParameterDecl, at: Binding): Binding | null {
   for (let here: Binding | null = at; here !== null; here = here.home) if (here.function.parameters.includes(parameter)) return here;
   return null;
+}
+
+/** May a parameter be something else than what the call gives? */
+function isChanged(parameter: ParameterDecl, fn: FunctionDecl): boolean {
+  if (fn.body === null || parameter.type.kind === 'reference') return false;
+  return (indexFunction(fn).writes.get(parameter) ?? []).some(({ kind }) => kind !== 'escape' || parameter.type.kind === 'pointer');
 }
 
 /** The only value that a variable has; of objects what they are made of, whatever their methods do. */
@@ -374,7 +389,7 @@ function partOf(field: VariableDecl, made: Origin, program: Program, depth: numb
   }
   if (expr.kind !== 'construct' && expr.kind !== 'init-list') return null;
   const record = recordIn(typeIn(expr.type, at, 0))?.decl;
-  if (record === undefined) return null;
+  if (record === undefined || record.bases.length > 0) return null;
   const given = expr.kind === 'construct' ? expr.arguments : expr.elements;
   const [only] = record.methods.filter((method) => method.name === record.name && method.parameters.length === given.length && method.initialisers !== undefined);
   if (only === undefined) {
@@ -405,6 +420,12 @@ function returnedBy(call: CallExpr, at: Binding, program: Program): Origin | nul
 }
 
 const lambdas = new WeakMap<LambdaExpr, FunctionDecl>();
+const ofLambdas = new WeakSet<FunctionDecl>();
+
+/** Is it a lambda that is entered as a function? */
+export function isLambda(fn: FunctionDecl): boolean {
+  return ofLambdas.has(fn);
+}
 
 /** A lambda as a function, so that it can be entered like one; what it captures is not its own. */
 export function functionOf(lambda: LambdaExpr, home: FunctionDecl): FunctionDecl {
@@ -418,6 +439,7 @@ export function functionOf(lambda: LambdaExpr, home: FunctionDecl): FunctionDecl
     headSpan: { start: span.start, end: lambda.body.span.start }, understood: true, problems: [], directives: [], inactive: [],
   };
   lambdas.set(lambda, made);
+  ofLambdas.add(made);
   return made;
 }
 

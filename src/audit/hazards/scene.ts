@@ -390,7 +390,7 @@ class Builder {
         case 'builtin': this.add({ kind: 'collective', node, name: behind.entry.name, builtin: behind.entry, library: null, barrier: behind.entry.barrier, spot }); break;
         case 'library': {
           const { call: library, name } = behind;
-          this.add({ kind: 'collective', node: behind.as, name, builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot });
+          this.add({ kind: 'collective', node, name, builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot });
           break;
         }
         case 'function': this.follow(node, behind.function, boundBy(behind.function, node, spot.binding, behind), spot, depth, !behind.sure); break;
