@@ -101,6 +101,27 @@ describe('told apart', () => {
     expect(errors(`template <class T, int N> struct U { static __device__ void go() {} }; template <class T> struct U<T, 1> { static __device__ void go() { __syncthreads(); } };\n${kernel('if (threadIdx.x < 8) U<int, 2>::go();')}`)).toEqual([]);
   });
 
+  test('an arm that the call decides', () => {
+    const byTemplate = 'template <bool S> __device__ void inner() { if (S) __syncthreads(); }\ntemplate <bool S> __device__ void outer() { inner<S>(); }\n';
+    expect(errors(`${byTemplate}${kernel('if (threadIdx.x < 8) outer<false>();')}`)).toEqual([]);
+    expect(errors(`${byTemplate}${kernel('if (threadIdx.x < 8) outer<true>();')}`)).toEqual(['barrier-divergent']);
+    const byValue = '__device__ void step(int *x, bool s) { if (!s) x[0] = 1; else __syncthreads(); }\n';
+    expect(errors(`${byValue}${kernel('step(x, n > 3); if (threadIdx.x < 8) step(x, false);')}`)).toEqual([]);
+    expect(errors(`${byValue}${kernel('if (threadIdx.x < 8) step(x, true);')}`)).toEqual(['barrier-divergent']);
+    expect(errors(`__device__ void step(bool s) { s = threadIdx.x < 4; if (s) __syncthreads(); }\n${kernel('step(false);')}`)).toEqual(['barrier-divergent']);
+    expect(errors(`${kernel('auto f = [&](bool s) { if (s) __syncthreads(); x[0] = 1; }; f(n > 3); if (threadIdx.x < 8) f(false);')}`)).toEqual([]);
+  });
+
+  test('lambdas that are called where they are written', () => {
+    const each = 'template <class F> __device__ void each(F f) { f(); }\n';
+    expect(errors(`#define BARRIER() asm volatile("bar.sync 0;")\n${kernel('auto f = [&] { BARRIER(); }; if (threadIdx.x < 8) f();')}`)).toEqual(['barrier-divergent']);
+    expect(errors(`${each}${kernel('auto f = [&] { each([] { __syncthreads(); }); }; if (threadIdx.x < 8) f();')}`)).toEqual(['barrier-divergent']);
+    expect(errors(kernel('auto g = [] { __syncthreads(); }; auto f = [&] { g(); }; if (threadIdx.x < 8) f();'))).toEqual(['barrier-divergent']);
+    expect(errors(kernel('auto f = [&] { if (threadIdx.x < 8) __syncthreads(); }; f();'))).toEqual(['barrier-divergent']);
+    const said = hazardsIn(kernel('int b = blockIdx.x; auto f = [&] { if (b < 8) __syncthreads(); x[b] = 1; }; f();'));
+    expect(said.hazards).toEqual([]);
+  });
+
   test('a specialisation that a parameter chooses', () => {
     const text = 'template <bool B> struct Wait { static __device__ void go() { __syncthreads(); } }; template <> struct Wait<false> { static __device__ void go() {} };\n';
     expect(errors(`${text}template <bool B> __device__ void f() { Wait<B>::go(); }\n${kernel('if (threadIdx.x < 8) f<false>();')}`)).toEqual([]);
@@ -117,6 +138,13 @@ describe('told apart', () => {
   test('the condition around a group in a template', () => {
     expect(errors(`template <class G> __device__ void meet(G g) { if (threadIdx.x < 8) g.sync(); }\n${kernel('meet(cg::this_thread_block());')}`)).toEqual(['group-divergent']);
     expect(errors(`template <class G> __device__ void meet(G g, int n) { if (n < 8) g.sync(); }\n${kernel('meet(cg::this_thread_block(), n);')}`)).toEqual([]);
+  });
+
+  test('the same call in both arms', () => {
+    const each = 'template <class F> __device__ int each(F f, int v) { return f(v); }\n';
+    const both = (other: string): string => kernel(`auto f = [](int v) { return __shfl_xor_sync(FULL, v, 1); }; int v = x[threadIdx.x]; if (v > 3) v = each(f, v); else v = ${other}; x[threadIdx.x] = v;`);
+    expect(errors(each + both('each(f, v)'))).toEqual([]);
+    expect(errors(each + both('each([](int w) { return w; }, v)'))).toEqual(['mask-full-under-divergence']);
   });
 
   test('what cannot be seen is no error', () => {

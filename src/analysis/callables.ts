@@ -11,7 +11,7 @@
  * memory, variables that a loop changes, partial specialisations, and whatever is given through more than twelve steps.
  */
 import { builtin, type Builtin } from '../cuda/builtins.js';
-import type { CallExpr, Expr, FunctionDecl, LambdaExpr, ParameterDecl, Program, RecordDecl, RecordType, TemplateParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, Expr, FunctionDecl, LambdaExpr, LiteralExpr, ParameterDecl, Program, RecordDecl, RecordType, TemplateParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
 import { strip, walk } from './children.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
@@ -277,6 +277,28 @@ function origin(written: Expr, from: Binding, depth: number): Origin {
     } else break;
   }
   return { expr, at };
+}
+
+/** A condition that the calls on the path decide: a template argument or an argument that is written as a number; null for any other. */
+export function truthIn(condition: Expr, at: Binding): boolean | null {
+  const made = origin(condition, at, 0);
+  const { expr } = made;
+  if (expr.kind === 'unary' && expr.op === '!') { const inside = truthIn(expr.operand, made.at); return inside === null ? null : !inside; }
+  // What the function writes itself is read as it stands.
+  if (expr.kind === 'literal') return made.at === at ? null : literalTruth(expr);
+  if (expr.kind !== 'ref' || expr.decl === null || expr.decl.kind !== 'template-parameter') return null;
+  const { decl } = expr;
+  for (let here: Binding | null = made.at; here !== null; here = here.home) {
+    const argument = here.function.template?.includes(decl) === true ? here.call?.templateArguments?.[decl.index] : undefined;
+    if (argument?.kind !== 'value' || here.outer === null) continue;
+    const value = strip(argument.value);
+    return value.kind === 'literal' ? literalTruth(value) : truthIn(value, here.outer);
+  }
+  return null;
+}
+
+function literalTruth({ value }: LiteralExpr): boolean | null {
+  return typeof value === 'string' || value === null ? null : value !== 0n && value !== 0 && value !== false;
 }
 
 /** The function on the path, or around its lambda, whose parameter it is. */

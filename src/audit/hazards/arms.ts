@@ -80,6 +80,8 @@ function call(node: CallExpr, facts: Partition['facts']): string | null {
     const library = libraryCall(node);
     if (library !== null && library.kind !== 'query') parts.push(`${calleeName(node)}()`);
     else if (calleesOf(node, facts.program).some((callee) => concerns(callee, facts.program))) parts.push(`${calleeName(node)}()`);
+    // What the lambda holds runs in there.
+    else if (node.arguments.some((argument) => lambdaOf(argument) !== null)) parts.push(textIn(node, facts));
   }
   return parts.join(';');
 }

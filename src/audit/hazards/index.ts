@@ -16,7 +16,6 @@ import { barriers } from './barriers.js';
 import { broadcasts } from './broadcasts.js';
 import { configuration, faultyMasks } from './configuration.js';
 import { fullMasks } from './full-masks.js';
-import { lambdaCalls } from './lambda-calls.js';
 import { maskValues } from './mask-values.js';
 import { namedBarriers } from './named-barriers.js';
 import { partialWarps } from './partial-warp.js';
@@ -89,7 +88,7 @@ function keyOf(hazard: Hazard): string {
 
 type Family = (scene: Scene, report: Report) => void;
 
-const SYNCHRONISATION: readonly Family[] = [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, asmCollectives, namedBarriers, lambdaCalls, spins, broadcasts, configuration, faultyMasks];
+const SYNCHRONISATION: readonly Family[] = [fullMasks, activeMasks, afterExit, partialWarps, maskValues, barriers, asmCollectives, namedBarriers, spins, broadcasts, configuration, faultyMasks];
 const MEMORY: readonly Family[] = [sharedOwners, races];
 const FAMILIES: readonly Family[] = [...SYNCHRONISATION, ...MEMORY];
 /** What the families of memory find; no other finds these. */

@@ -4,17 +4,19 @@
  *
  * The unfolding enters a visible callee if it (or what it calls) takes several threads, touches shared memory, or is handed a pointer to some. What the
  * unfolding cannot follow is said: `complete` is false where callees were cut or ambiguous, `escaped` holds shared arrays that something unknown may touch.
+ *
+ * Calls that name no function (lambdas, functors, pointers, methods of a template's types) are followed where the path of calls tells what they run (callables.ts), if that
+ * takes several threads; of shared memory in there nothing is said. Arms that a template argument or a literal argument decides are left out.
  */
 import { builtin, type Builtin } from '../../cuda/builtins.js';
 import { arrivalSets, type ArrivalSets } from '../../analysis/arrival.js';
 import { asmMeaning } from '../../analysis/asm-text.js';
-import { behindCall, bindingOf, boundBy, isOpen, mayHide, type Behind, type Binding } from '../../analysis/callables.js';
+import { behindCall, bindingOf, boundBy, isOpen, mayHide, truthIn, type Behind, type Binding } from '../../analysis/callables.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
 import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
 import { codeOf } from '../../analysis/function-code.js';
 import { indexFunction } from '../../analysis/function-index.js';
-import { lambdaOf } from '../../analysis/lambdas.js';
 import { implicitIn, mayRunMore } from '../../analysis/implicit-code.js';
 import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
 import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, RangeForStmt, Type, VariableDecl } from '../../syntax/tree.js';
@@ -266,6 +268,13 @@ class Builder {
         return;
       case 'update': this.visit(node.target, spot, depth, 'both'); return;
       case 'call': this.call(node, spot, depth); return;
+      case 'if': {
+        const truth = truthIn(node.condition, spot.binding);
+        if (truth === null) break;
+        // The other arm is no code of this instance, or never runs for this call.
+        forEachChild(node, (child) => { if (child !== (truth ? node.else : node.then)) this.visit(child, spot, depth, 'read'); });
+        return;
+      }
       case 'asm': this.asm(node, spot, depth); return;
       case 'opaque': this.add({ kind: 'unknown', node, spot }); this.complete = false; return;
       case 'lambda': this.lambda(node, spot); return;
@@ -379,10 +388,9 @@ class Builder {
     for (const [target, call] of iteratorCalls(loop)) if (synchronises(target, program)) this.follow(call, target, boundBy(target, call, spot.binding), spot, depth, false, { ...spot.sets, at: () => spot.sets.at(loop.range) });
   }
 
-  /** What runs behind a call that names no function, if it takes several threads. Lambdas that are called where they are written lambda-calls.ts looks at. */
+  /** What runs behind a call that names no function, if it takes several threads. */
   private hidden(node: CallExpr, spot: Spot, depth: number): void {
     const { program } = spot.facts;
-    if (node.callee.kind === 'value' && lambdaOf(node.callee.value) !== null) return;
     this.quiet++;
     for (const behind of behindCall(node, spot.binding, program)) {
       if (!matters(behind, node, spot.binding, program, NOWHERE)) continue;
