@@ -51,8 +51,6 @@ describe('a barrier behind', () => {
   for (const way of WAYS) {
     test(way.name, () => {
       for (const wait of Object.values(BARRIERS)) {
-        // What stands in the body of a lambda that is called by its name is asked for barriers that are called, not for PTX.
-        if (way.name === 'a lambda of the file' && wait === 'BARRIER()') continue;
         expect([wait, ...errors(whole(way, wait, DIVERGENT))]).toContain('barrier-divergent');
         expect([wait, ...errors(whole(way, wait, UNIFORM))]).toEqual([wait]);
       }

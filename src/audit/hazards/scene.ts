@@ -19,7 +19,7 @@ import { codeOf } from '../../analysis/function-code.js';
 import { indexFunction } from '../../analysis/function-index.js';
 import { implicitIn, mayRunMore } from '../../analysis/implicit-code.js';
 import { libraryCall, type LibraryCall } from '../../analysis/library-calls.js';
-import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, RangeForStmt, Type, VariableDecl } from '../../syntax/tree.js';
+import type { AsmStmt, CallExpr, Expr, FunctionDecl, Program, VariableDecl } from '../../syntax/tree.js';
 import type { Frame } from '../frame.js';
 import { sharedPlace, type SharedPlace } from './shared-places.js';
 
@@ -93,7 +93,7 @@ export function concerns(fn: FunctionDecl, program: Program): boolean {
       return entry !== undefined && (entry.collective !== null || entry.name.startsWith('atomicCAS') || entry.name === 'atomicExch');
     }
     return libraryCall(call) !== null || calleesOf(call, program).some((callee) => callee !== fn && concerns(callee, program));
-  }) || holding(fn) !== 'nothing' || rangesIn(fn).some((loop) => iteratorCalls(loop).some(([callee]) => callee !== fn && concerns(callee, program)));
+  }) || holding(fn) !== 'nothing';
   concerned.set(fn, answer);
   return answer;
 }
@@ -109,19 +109,10 @@ function holding(fn: FunctionDecl): Holding {
   return known;
 }
 
-const NO_RANGES: readonly RangeForStmt[] = [];
-const ranges = new WeakMap<Node, readonly RangeForStmt[]>();
-
-/** Range-fors over objects in a function that names no shared memory itself. */
-function rangesIn(fn: FunctionDecl): readonly RangeForStmt[] {
-  return fn.body !== null && holding(fn) !== 'shared' ? ranges.get(codeOf(fn) ?? fn.body) ?? NO_RANGES : NO_RANGES;
-}
-
 function heldBy(body: Node): Holding {
   let found: Holding = 'nothing';
   const visit = (node: Node): void => {
     if (found === 'shared') return;
-    if (node.kind === 'range-for' && strip(node.range).type.kind !== 'array') ranges.set(body, [...ranges.get(body) ?? NO_RANGES, node]);
     if (node.kind === 'ref') { if (node.decl !== null && node.decl.kind === 'variable' && node.decl.space === 'shared') found = 'shared'; } else if (node.kind === 'asm' && asmMeaning(node.text).collective) found = 'collective asm';
     forEachChild(node, visit);
   };
@@ -197,7 +188,7 @@ function synchronises(fn: FunctionDecl, program: Program): boolean {
     if (call.callee.kind === 'builtin') return (builtin(call.callee.name)?.collective ?? null) !== null;
     const library = libraryCall(call);
     return library !== null ? library.kind !== 'query' : calleesOf(call, program).some((callee) => callee !== fn && synchronises(callee, program));
-  }) || rangesIn(fn).some((loop) => iteratorCalls(loop).some(([callee]) => callee !== fn && synchronises(callee, program))));
+  }));
   synchronising.set(fn, answer);
   return answer;
 }
@@ -257,7 +248,6 @@ class Builder {
     switch (node.kind) {
       case 'for': case 'while': case 'do': case 'range-for':
         if (node.kind === 'for') this.visit(node.init, spot, depth, 'read');
-        if (node.kind === 'range-for') this.iterators(node, spot, depth);
         this.add({ kind: 'loop-begin', node, spot });
         forEachChild(node, (child) => { if (node.kind !== 'for' || child !== node.init) this.visit(child, spot, depth, 'read'); });
         this.add({ kind: 'loop-end', node, spot });
@@ -375,17 +365,11 @@ class Builder {
     }
   }
 
-  private follow(node: CallExpr, target: FunctionDecl, binding: Binding, spot: Spot, depth: number, unsure: boolean, sets: ArrivalSets = spot.sets): void {
+  private follow(node: CallExpr, target: FunctionDecl, binding: Binding, spot: Spot, depth: number, unsure: boolean): void {
     if (depth >= MAX_DEPTH || isOnPath(spot, target)) { this.complete = false; return; }
     const facts = spot.facts.callee(node, target);
     const frame: Frame = { facts, call: node, outer: spot.frame };
-    this.enter({ facts, sets: arrivalSets(facts, { sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target), binding, unsure: unsure || spot.unsure }, depth + 1);
-  }
-
-  /** What a range-for over an object calls: `begin` and `end` of it, and the operators of what they return. */
-  private iterators(loop: RangeForStmt, spot: Spot, depth: number): void {
-    const { program } = spot.facts;
-    for (const [target, call] of iteratorCalls(loop)) if (synchronises(target, program)) this.follow(call, target, boundBy(target, call, spot.binding), spot, depth, false, { ...spot.sets, at: () => spot.sets.at(loop.range) });
+    this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target), binding, unsure: unsure || spot.unsure }, depth + 1);
   }
 
   /** What runs behind a call that names no function, if it takes several threads. */
@@ -444,27 +428,6 @@ function isPointer(expr: Expr): boolean {
 
 export function calleeName(call: CallExpr): string {
   return call.callee.kind === 'value' ? 'a call through a value' : call.callee.name;
-}
-
-const iterated = new WeakMap<RangeForStmt, readonly (readonly [FunctionDecl, CallExpr])[]>();
-const OF_ITERATORS: ReadonlySet<string> = new Set(['operator*', 'operator++', 'operator!=']);
-
-/** Functions that a range-for over an object runs, each with the call that stands for it. */
-function iteratorCalls(loop: RangeForStmt): readonly (readonly [FunctionDecl, CallExpr])[] {
-  const known = iterated.get(loop);
-  if (known !== undefined) return known;
-  const range = strip(loop.range);
-  const methods = (type: Type, is: (name: string) => boolean): readonly FunctionDecl[] => {
-    const inner = type.kind === 'reference' ? type.to : type;
-    return inner.kind === 'record' && inner.decl.vector === null ? inner.decl.methods.filter((method) => is(method.name) && method.body !== null) : [];
-  };
-  const ends = methods(range.type, (name) => name === 'begin' || name === 'end');
-  const operators = ends.flatMap((fn) => methods(fn.returns, (name) => OF_ITERATORS.has(name)));
-  const made = [...new Set([...ends, ...operators])].map((fn): readonly [FunctionDecl, CallExpr] => [fn, {
-    kind: 'call', span: range.span, type: fn.returns, callee: { kind: 'method', name: fn.name, object: range, arrow: false, candidates: [fn] }, calleeSpan: range.span, arguments: [], templateArguments: null,
-  }]);
-  iterated.set(loop, made);
-  return made;
 }
 
 const NOWHERE: ReadonlySet<FunctionDecl> = new Set();
