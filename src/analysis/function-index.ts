@@ -10,7 +10,7 @@ import type { CallExpr, CompoundStmt, Expr, FunctionDecl, GotoStmt, LabelStmt, L
 import { boundAt, isNamedIn, takes } from './binding.js';
 import { forEachChild, isStmt, strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
-import { conversionAt, isUndeclared, type Conversions } from './implicit-calls.js';
+import { conversionAt, givesOwnAddress, isUndeclared, type Conversions } from './implicit-calls.js';
 import type { Variable } from './facts.js';
 
 export interface VariableWrite {
@@ -176,7 +176,10 @@ export class IndexBuilder {
   enter(node: Node, stack: readonly Node[]): void {
     if (!isStmt(node) && (node.type.kind === 'record' || isUndeclared(node.type))) {
       const conversion = conversionAt(node, holderIn(stack));
-      if (conversion !== null) this.conversions.set(node, conversion);
+      if (conversion !== null) {
+        this.conversions.set(node, conversion);
+        if (conversion.functions.some(givesOwnAddress)) this.expose(node);
+      }
     }
     if (node.kind === 'ref') return;
     const values = boundAt(node, node.kind === 'return' && !stack.some((up) => up.kind === 'lambda') ? this.returns : null);

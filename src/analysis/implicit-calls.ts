@@ -152,6 +152,35 @@ function isNumber(type: Type): boolean {
   return value.kind === 'bool' || value.kind === 'int' || value.kind === 'float' || value.kind === 'enum' || value.kind === 'pointer';
 }
 
+const addresses = new WeakMap<FunctionDecl, boolean>();
+
+/** May a conversion function give the address of its own object, or of a part of it? A pointer that the object holds leads elsewhere. */
+export function givesOwnAddress(fn: FunctionDecl): boolean {
+  const known = addresses.get(fn);
+  if (known !== undefined) return known;
+  const { returns, body } = fn;
+  const made = returns.kind === 'reference' || (returns.kind !== 'bool' && returns.kind !== 'float' && returns.kind !== 'enum' && !(returns.kind === 'int' && returns.bits < 64) && (body === null || mentionsAddress(body)));
+  addresses.set(fn, made);
+  return made;
+}
+
+/** `this` by itself, `&x`, an array: of a body that computes with values alone there is none of them. A reference may be bound to a member. */
+function mentionsAddress(node: Node): boolean {
+  switch (node.kind) {
+    case 'unary': if (node.op === '&') return true; break;
+    case 'ref': case 'index': if (node.type.kind === 'array') return true; break;
+    case 'member':
+      if (node.type.kind === 'array') return true;
+      if (strip(node.object).kind === 'this') return false;
+      break;
+    case 'this': case 'call': case 'lambda': case 'opaque': case 'asm': return true;
+    default:
+  }
+  let found = false;
+  forEachChild(node, (child) => { found ||= mentionsAddress(child); });
+  return found;
+}
+
 const harmless = new WeakMap<FunctionDecl, boolean>();
 
 /** Does a conversion function do nothing but compute from what it reads? Judged by its own text; a body that is not seen may do anything. */

@@ -18,7 +18,7 @@ import type { Loop, Variable } from './facts.js';
 import { codeOf } from './function-code.js';
 import { dependentAmong, dependentIn, givenToInstances } from './instance-operands.js';
 import { indexAlong, indexFunction, type FunctionIndex, type IndexBuilder } from './function-index.js';
-import { callsIterators, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
+import { callsIterators, givesOwnAddress, isHarmless, isUndeclared, mayBeClass } from './implicit-calls.js';
 import { isReference, isTest, NO_ROOTS, rootOf, rootsOf, valueType, variableOf, type Root } from './lvalues.js';
 import { assignsOwnObject, changesOwn, isOwnPart, isSurelyOwnPart, leadsToOwn } from './own-object.js';
 import { isExpr } from '../syntax/walk.js';
@@ -273,6 +273,7 @@ class Walk {
   /** An object whose conversion may change it, or anything that it leads to. */
   private converted(node: Expr): void {
     const conversions = this.index.conversions.get(node);
+    if (conversions?.functions.some(givesOwnAddress) === true) for (const { decl } of rootsOf(node)) this.escape(decl);
     if (conversions !== undefined && (conversions.unseen || !conversions.functions.every(isHarmless))) this.changes(node, node);
   }
 

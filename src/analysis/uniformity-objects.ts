@@ -7,7 +7,7 @@
  */
 import { strip } from './children.js';
 import { indexFunction } from './function-index.js';
-import { conversionsOf, isUndeclared } from './implicit-calls.js';
+import { conversionsOf, givesOwnAddress, isUndeclared } from './implicit-calls.js';
 import { hidesValue } from './hidden-values.js';
 import { bodiesOf } from './summaries.js';
 import { CONSTANT, LOCAL, UNKNOWN } from './taint.js';
@@ -69,8 +69,10 @@ function hasOwnCopy(record: RecordDecl): boolean {
 export function conversionTaint(expr: Expr, contents: number, state: Uniformity): number {
   const { type } = expr;
   if (type.kind !== 'record' || type.decl.vector !== null) return CONSTANT;
-  if (indexFunction(state.function).conversions.get(expr)?.unseen === true) return UNKNOWN;
-  let taint = CONSTANT;
+  const here = indexFunction(state.function).conversions.get(expr);
+  if (here?.unseen === true) return UNKNOWN;
+  // The address of the object, with what it holds.
+  let taint = here?.functions.some(givesOwnAddress) === true ? contents | LOCAL : CONSTANT;
   for (const conversion of conversionsOf(type.decl).functions) {
     const bodies = bodiesOf(conversion, state.env.program);
     if (bodies.length === 0) return UNKNOWN;
