@@ -106,6 +106,9 @@ describe('told apart', () => {
     const byValue = '__device__ void step(int *x, bool s) { if (!s) x[0] = 1; else __syncthreads(); }\n';
     expect(errors(`${byValue}${kernel('step(x, n > 3); if (threadIdx.x < 8) step(x, false);')}`)).toEqual([]);
     expect(errors(`${byValue}${kernel('if (threadIdx.x < 8) step(x, true);')}`)).toEqual(['barrier-divergent']);
+    const functor = 'template <bool B> struct Step { __device__ void operator()() const { if (B) __syncthreads(); } }; template <class F> __device__ void call(F f) { f(); }\n';
+    expect(errors(`${functor}${kernel('call(Step<true>()); if (threadIdx.x < 8) call(Step<false>());')}`)).toEqual([]);
+    expect(errors(`${functor}${kernel('if (threadIdx.x < 8) call(Step<true>());')}`)).toEqual(['barrier-divergent']);
     expect(errors(`__device__ void step(bool s) { s = threadIdx.x < 4; if (s) __syncthreads(); }\n${kernel('step(false);')}`)).toEqual(['barrier-divergent']);
     expect(errors(`${kernel('auto f = [&](bool s) { if (s) __syncthreads(); x[0] = 1; }; f(n > 3); if (threadIdx.x < 8) f(false);')}`)).toEqual([]);
   });
@@ -179,6 +182,16 @@ describe('groups in templates', () => {
       expect(errors(`${text}${kernel(`auto g = cg::this_thread_block(); if (threadIdx.x < 8) ${call};`)}`)).toEqual(['group-divergent']);
       expect(errors(`${text}${kernel(`auto g = cg::this_thread_block(); if (n > 8) ${call};`)}`)).toEqual([]);
     }
+  });
+
+  test('a loop that the template makes of the group, or of what it calls, is no hazard', () => {
+    const reduce = 'template <class G> __device__ int reduce(G g, int v) { for (int o = g.size() / 2; o > 0; o /= 2) v += g.shfl_down(v, o); return v; }\n';
+    const said = (body: string): readonly string[] => hazardsIn(`${reduce}${kernel(body)}`).hazards.map(({ severity, id }) => `${severity} ${id}`);
+    expect(said('auto t = cg::tiled_partition<32>(cg::this_thread_block()); x[threadIdx.x] = reduce(t, x[threadIdx.x]);')).toEqual([]);
+    expect(said('auto t = cg::tiled_partition<16>(cg::this_thread_block()); if (threadIdx.x < 16) x[threadIdx.x] = reduce(t, x[threadIdx.x]);')).toEqual([]);
+    expect(said('auto t = cg::tiled_partition<32>(cg::this_thread_block()); if (threadIdx.x < 8) x[threadIdx.x] = reduce(t, x[threadIdx.x]);')).toEqual(['error group-divergent']);
+    const algorithm = 'struct Sync { static __device__ void sync() { __syncthreads(); } }; template <class P> struct Algorithm { template <class F> __device__ void run(F f, int n) { for (int i = 0; i < n; ++i) { f(i); P::sync(); } } };\n';
+    expect(hazardsIn(`${algorithm}${kernel('Algorithm<Sync> a; a.run([&](int i) { x[i] = 1; }, n);')}`).hazards).toEqual([]);
   });
 
   test('a tile, and whoever is there', () => {

@@ -34,7 +34,7 @@ export interface Binding {
 export type Behind =
   | { readonly kind: 'function'; readonly function: FunctionDecl; readonly home: Binding | null; readonly self: RecordType | null; readonly sure: boolean }
   | { readonly kind: 'builtin'; readonly entry: Builtin }
-  | { readonly kind: 'library'; readonly call: LibraryCall; readonly name: string };
+  | { readonly kind: 'library'; readonly call: LibraryCall; readonly name: string; /** The object or group as it was made, and where. */ readonly group: Expr; readonly at: Binding };
 
 const NOTHING: readonly Behind[] = [];
 const MAX_STEPS = 12;
@@ -128,7 +128,7 @@ function methodBehind(call: CallExpr, at: Binding, program: Program): readonly B
   if (made !== null && made.expr !== object) {
     const as: CallExpr = { ...call, callee: { ...callee, object: made.expr } };
     const library = libraryCall(as);
-    if (library !== null) return [{ kind: 'library', call: library, name: callee.name }];
+    if (library !== null) return [{ kind: 'library', call: library, name: callee.name, group: made.expr, at: made.at }];
   }
   const written = object.kind === 'this' ? at.self : recordIn(typeIn(object.type, at, 0));
   const exact = made === null ? null : exactType(made.expr, made.at);
@@ -186,7 +186,7 @@ function namedBehind(call: CallExpr, name: string, at: Binding, program: Program
   if (made !== null && made.expr !== first) {
     const as: CallExpr = { ...call, arguments: [made.expr, ...call.arguments.slice(1)] };
     const library = libraryCall(as);
-    if (library !== null) return [{ kind: 'library', call: library, name }];
+    if (library !== null) return [{ kind: 'library', call: library, name, group: made.expr, at: made.at }];
   }
   const cut = name.lastIndexOf('::');
   const last = name.slice(cut + 2);
@@ -289,7 +289,8 @@ export function truthIn(condition: Expr, at: Binding): boolean | null {
   if (expr.kind !== 'ref' || expr.decl === null || expr.decl.kind !== 'template-parameter') return null;
   const { decl } = expr;
   for (let here: Binding | null = made.at; here !== null; here = here.home) {
-    const argument = here.function.template?.includes(decl) === true ? here.call?.templateArguments?.[decl.index] : undefined;
+    const own = here.function.template?.includes(decl) === true;
+    const argument = own ? here.call?.templateArguments?.[decl.index] : here.self?.decl.template?.includes(decl) === true ? here.self.templateArguments?.[decl.index] : undefined;
     if (argument?.kind !== 'value' || here.outer === null) continue;
     const value = strip(argument.value);
     return value.kind === 'literal' ? literalTruth(value) : truthIn(value, here.outer);
@@ -442,12 +443,6 @@ function returnedBy(call: CallExpr, at: Binding, program: Program): Origin | nul
 }
 
 const lambdas = new WeakMap<LambdaExpr, FunctionDecl>();
-const ofLambdas = new WeakSet<FunctionDecl>();
-
-/** Is it a lambda that is entered as a function? */
-export function isLambda(fn: FunctionDecl): boolean {
-  return ofLambdas.has(fn);
-}
 
 /** A lambda as a function, so that it can be entered like one; what it captures is not its own. */
 export function functionOf(lambda: LambdaExpr, home: FunctionDecl): FunctionDecl {
@@ -461,7 +456,6 @@ export function functionOf(lambda: LambdaExpr, home: FunctionDecl): FunctionDecl
     headSpan: { start: span.start, end: lambda.body.span.start }, understood: true, problems: [], directives: [], inactive: [],
   };
   lambdas.set(lambda, made);
-  ofLambdas.add(made);
   return made;
 }
 

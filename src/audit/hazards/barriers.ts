@@ -132,7 +132,7 @@ function asksGroup(node: Node, group: Decl | null, spot: Spot): boolean {
 }
 
 function isGeneric(call: Collective): boolean {
-  const object = call.node.callee.kind === 'method' ? call.node.callee.object : call.node.arguments[0];
+  const object = call.group?.expr ?? (call.node.callee.kind === 'method' ? call.node.callee.object : call.node.arguments[0]);
   const type = object === undefined ? null : strip(object).type;
   const inner = type !== null && type.kind === 'reference' ? type.to : type;
   return inner !== null && inner.kind === 'unknown' && inner.text.endsWith('thread_group');
@@ -141,6 +141,7 @@ function isGeneric(call: Collective): boolean {
 /** How many lanes a tile has; `coalesced` for groups made of whoever is there; null if not known. */
 function tileOf(call: Collective): number | 'coalesced' | null {
   const { callee } = call.node;
+  if (call.group !== undefined) return sizeOf(call.group.expr, call.group.spot);
   if (callee.kind !== 'method') {
     const first = call.node.arguments[0];
     const name = callee.kind === 'value' ? '' : callee.name;

@@ -35,6 +35,8 @@ export interface Spot {
   readonly binding: Binding;
   /** Another function may run in place of this one, or of one on the way to it: nothing in it is sure. */
   readonly unsure: boolean;
+  /** Entered only for what is found through calls that name no function: what else is not known of it is not said. */
+  readonly hidden: boolean;
 }
 
 interface EventBase { readonly spot: Spot }
@@ -48,6 +50,8 @@ export interface Collective extends EventBase {
   readonly builtin: Builtin | null;
   readonly library: LibraryCall | null;
   readonly barrier: 'block' | 'warp' | null;
+  /** Of a library's object that a template is given: how it was made. */
+  readonly group?: { readonly expr: Expr; readonly spot: Spot };
 }
 
 export interface Access extends EventBase {
@@ -196,7 +200,7 @@ function synchronises(fn: FunctionDecl, program: Program): boolean {
 /** The kernel unfolded; null if it holds nothing that hazards are about. */
 export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null {
   if (!isScene(facts)) return null;
-  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function), binding: bindingOf(facts.function), unsure: false };
+  const kernel: Spot = { facts, sets: arrivalSets(facts), frame: { facts, call: null, outer: null }, outer: null, shared: namesShared(facts.function), binding: bindingOf(facts.function), unsure: false, hidden: false };
   const builder = new Builder();
   builder.enter(kernel, 0);
   return {
@@ -360,16 +364,17 @@ class Builder {
       if (target.body === null || target.qualifiers.global) continue;
       const handed = node.arguments.some((argument) => sharedPlace(argument, spot) !== null);
       const binding = boundBy(target, node, spot.binding);
-      if (!handed && !concerns(target, program) && !leadsToHidden(binding, program, NOWHERE)) continue;
-      this.follow(node, target, binding, spot, depth, false);
+      const isHidden = !handed && !concerns(target, program);
+      if (isHidden && !leadsToHidden(binding, program, NOWHERE)) continue;
+      this.follow(node, target, binding, spot, depth, { unsure: false, hidden: isHidden });
     }
   }
 
-  private follow(node: CallExpr, target: FunctionDecl, binding: Binding, spot: Spot, depth: number, unsure: boolean): void {
+  private follow(node: CallExpr, target: FunctionDecl, binding: Binding, spot: Spot, depth: number, how: { readonly unsure: boolean; readonly hidden: boolean }): void {
     if (depth >= MAX_DEPTH || isOnPath(spot, target)) { this.complete = false; return; }
     const facts = spot.facts.callee(node, target);
     const frame: Frame = { facts, call: node, outer: spot.frame };
-    this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target), binding, unsure: unsure || spot.unsure }, depth + 1);
+    this.enter({ facts, sets: arrivalSets(facts, { sets: spot.sets, call: node }), frame, outer: spot, shared: spot.shared || namesShared(target), binding, unsure: how.unsure || spot.unsure, hidden: how.hidden || spot.hidden }, depth + 1);
   }
 
   /** What runs behind a call that names no function, if it takes several threads. */
@@ -381,11 +386,13 @@ class Builder {
       switch (behind.kind) {
         case 'builtin': this.add({ kind: 'collective', node, name: behind.entry.name, builtin: behind.entry, library: null, barrier: behind.entry.barrier, spot }); break;
         case 'library': {
-          const { call: library, name } = behind;
-          this.add({ kind: 'collective', node, name, builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot });
+          const { call: library, name, group, at } = behind;
+          let home: Spot = spot;
+          while (home.binding !== at && home.outer !== null) home = home.outer;
+          this.add({ kind: 'collective', node, name, builtin: null, library, barrier: library.kind === 'barrier' ? (library.participants === 'warp' ? 'warp' : 'block') : null, spot, ...(home.binding === at ? { group: { expr: group, spot: home } } : {}) });
           break;
         }
-        case 'function': this.follow(node, behind.function, boundBy(behind.function, node, spot.binding, behind), spot, depth, !behind.sure); break;
+        case 'function': this.follow(node, behind.function, boundBy(behind.function, node, spot.binding, behind), spot, depth, { unsure: !behind.sure, hidden: true }); break;
       }
     }
     this.quiet--;

@@ -1,6 +1,5 @@
 /** How sure a hazard by divergence is: what decides must be understood, and must differ whatever the sizes are. */
 import type { Partition } from '../../analysis/arrival.js';
-import { isLambda } from '../../analysis/callables.js';
 import { forEachChild, strip, type Node } from '../../analysis/children.js';
 import type { Expr } from '../../syntax/tree.js';
 import type { Severity } from '../types.js';
@@ -20,10 +19,10 @@ export interface Weighed {
 
 /**
  * `error` if one of the partitions surely keeps threads away for some input, `caution` if it may; null if there is none. Partitions whose other arm makes the
- * same calls are left out (unless `counted`: barriers of the block are met at one place), and so is what is not known of lambdas, and conditions on which all lanes of a `group` (the block for null) agree.
+ * same calls are left out (unless `counted`: barriers of the block are met at one place), and so is what is not known of lambdas and of what is entered for them only, and conditions on which all lanes of a `group` (the block for null) agree.
  */
 export function weigh(partitions: readonly Partition[], spot: Spot, group: number | null, arms: 'left out' | 'counted' = 'left out'): Weighed | null {
-  const own = partitions.filter((partition) => partition.by !== 'lambda' && (partition.known || !isLambda(partition.facts.function)) && (arms === 'counted' || !sharedByArms(partition)) && !agreed(partition, spot, group));
+  const own = partitions.filter((partition) => partition.by !== 'lambda' && (partition.known || !spotOf(partition, spot).hidden) && (arms === 'counted' || !sharedByArms(partition)) && !agreed(partition, spot, group));
   if (own.length === 0) return null;
   const follow = own.some((partition) => asksWhoIsThere(partition, spot));
   const sure = own.filter((partition) => partition.known && partition.unless === null && !keepsWholeGroups(partition, spot) && !(follow && (partition.by === 'jump' || partition.by === 'loop')));
