@@ -57,7 +57,7 @@ function obligationsOfBlock(context: TransformContext, plan: BlockPlan): readonl
     predicate,
     noGoto(context),
     notInMacro(context, [region.stmt]),
-    noDirectiveAcross(context, changed),
+    noDirectiveAcross(context, changed, 'loops'),
     noCollectiveInside(context, region),
     threadFree(context, region, values.troubles),
     orderFree(context, region),

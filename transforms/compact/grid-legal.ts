@@ -107,7 +107,7 @@ function obligationsOf(context: TransformContext, plan: GridPlan, whole: Effects
   if (body === null) return [unknown('parsed', branchLine, 'the kernel has no body')];
   return [
     noGoto(context),
-    noDirectiveAcross(context, kernel.span),
+    noDirectiveAcross(context, kernel.span, 'loops'),
     notInMacro(context, [...list, ...returnsIn([body]), shape.branch]),
     namesFree(context, [plan.names.all.first, plan.names.all.heavy], branchLine),
     namesApart(context, plan),

@@ -66,7 +66,7 @@ function obligationsOf(context: TransformContext, plan: LoopPlan): readonly Obli
   const vars = [...plan.held.flatMap(({ decl }) => (decl.kind === 'variable' ? [decl] : [])), ...declared];
   return [
     noGoto(context),
-    noDirectiveAcross(context, extentOf(context.unit.source, plan.loop)),
+    noDirectiveAcross(context, extentOf(context.unit.source, plan.loop), 'loops'),
     notInMacro(context, [plan.loop, region.stmt]),
     namesAreFree(context, names, line),
     namesResolve(context, copied.map((node) => ({ kind: 'copied', node })), plan.loop, vars),

@@ -60,29 +60,22 @@ function jumpOf(fn: FunctionDecl): Stmt | null {
 
 // ------------------------------------------------------------------------------------------------------------- regions
 
-/** A pragma that says how the loop behind it is compiled goes along with it. Others say something of all text behind them: `push_macro`, `diag_suppress`. */
-function isOfLoop(pragma: string): boolean {
-  return /^(?:GCC\s+)?(?:no)?unroll\b/.test(pragma.trim());
-}
-
-/** No conditional or defining directive stands in the region, and no part of it was taken out with another configuration. */
-export function noDirectiveAcross(context: TransformContext, region: Span): Obligation {
+/**
+ * No conditional or defining directive stands in the region, and no part of it was taken out with another configuration. Of pragmas `loops` lets pass what a loop
+ * takes along, for transforms that write other statements anew; `copied` also what says only how the compiler reports, where all text goes along as it is.
+ */
+export function noDirectiveAcross(context: TransformContext, region: Span, pragmas: 'copied' | 'loops' = 'copied'): Obligation {
   const { facts, unit } = context;
   const line = lineOf(context, region);
   for (const directive of facts.function.directives) {
-    if (directive.end <= region.start || directive.start >= region.end) continue;
-    if (directive.kind === 'pragma' && isOfLoop(directive.argument)) continue;
-    return refuted('no-directive-across', unit.source.line(directive.start), `#${directive.kind === 'pragma' ? `pragma ${directive.argument}` : directive.kind} stands in the text that would be moved`, 'treat the configurations as separate functions');
-  }
-  for (const note of unit.overlay.notes) {
-    if (note.kind !== 'pragma' || note.span.end <= region.start || note.span.start >= region.end || isOfLoop(/"(.*)"/s.exec(note.text)?.[1] ?? note.text.replace(/^\s*#\s*pragma/, '').trim())) continue;
-    return refuted('no-directive-across', unit.source.line(note.span.start), `${note.text.trim()} stands in the text that would be moved`, 'put it in front of the kernel');
+    if (directive.kind === 'pragma' || directive.end <= region.start || directive.start >= region.end) continue;
+    return refuted('no-directive-across', unit.source.line(directive.start), `#${directive.kind} stands in the text that would be moved`, 'treat the configurations as separate functions');
   }
   for (const part of facts.function.inactive) {
     if (part.span.end <= region.start || part.span.start >= region.end) continue;
     return refuted('no-directive-across', unit.source.line(part.span.start), `text for ${part.condition} stands in what would be moved`, 'treat the configurations as separate functions');
   }
-  const pragma = boundByPragma(facts.function, unit, region);
+  const pragma = boundByPragma(facts.function, unit, region, pragmas === 'copied');
   if (pragma !== null) return refuted('no-directive-across', unit.source.line(pragma.at), pragma.text, 'put the pragmas around the whole function, or around text that stays as it is');
   const stream = streamOf(unit.overlay);
   const bound = stream === null ? null : groupBoundTo(stream, region);
