@@ -8,6 +8,7 @@
  * which no constructor takes anything but values, and `const` references that it only reads, bind nothing. What is not known may bind. Source: ISO C++ 17, [dcl.init],
  * [over.match.copy]. Not handled: types that depend on the parameters of a template that is being looked at (template-types.ts judges their instances).
  */
+import { bindings, substitute } from '../syntax/types.js';
 import { strip } from './children.js';
 import { mayChangeConst, mayUnconst } from './const-promise.js';
 import { mayBeClass } from './implicit-calls.js';
@@ -179,7 +180,12 @@ function elementBinds(type: RecordType, count: number, position: number, from: T
     switch (inner.kind) {
       case 'reference': return inner.to.const !== true || binds(inner, from, seen);
       case 'record': return inner.decl.vector === null && (binds(inner, from, seen) || elementBinds(inner, 1, 0, from, seen));
-      case 'dependent': return mayBeReference(inner, null, decl, type.templateArguments ?? null, null);
+      case 'dependent': {
+        const told = decl.template === null || type.templateArguments === undefined ? inner : elementOf(substitute(inner, bindings(decl.template, type.templateArguments)));
+        // A part of the arguments: `Held<Held<int>>` meets its class again.
+        if (told.kind === 'record') return told.decl.vector === null && (binds(told, from, new Set()) || elementBinds(told, 1, 0, from, new Set()));
+        return mayBeReference(inner, null, decl, type.templateArguments ?? null, null);
+      }
       default: return binds(inner, from, seen);
     }
   });

@@ -10,6 +10,7 @@ import type { StoreSite } from './def-use.js';
 import { DefUseTables, NOTHING, type Delta } from './def-use-tables.js';
 import type { Loop, Variable } from './facts.js';
 import { isMember, leadsOut, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
+import { assignmentCopies } from './object-lives.js';
 import { assignsOwnObject } from './own-object.js';
 import { leadsBehind, structureOf } from './structure.js';
 import { isDependent } from './template-types.js';
@@ -174,7 +175,9 @@ export abstract class DefUseExpressions extends DefUseTables {
       } else this.stores.push({ node, target, control: this.control });
       return;
     }
-    const { decl, whole } = this.target(root);
+    const { decl, whole: named } = this.target(root);
+    // An assignment that somebody wrote for a member may leave in it what was there.
+    const whole = named && (node.kind === 'update' || assignmentCopies(node.target.type));
     if (this.memoryReferences.has(decl)) {
       if (decl.kind === 'variable' && decl.init !== null) this.stores.push({ node, target: decl.init, control: this.control });
       return;

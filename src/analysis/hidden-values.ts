@@ -3,7 +3,7 @@
  * what such an object holds for not known.
  */
 import { candidatesOf, isImplicit } from './implicit-code.js';
-import { defaults, lifeOfRecord } from './object-lives.js';
+import { defaults, lifeOf, lifeOfRecord } from './object-lives.js';
 import type { CallExpr, RecordDecl, TemplateArgument, Type } from '../syntax/tree.js';
 
 const hiding = new WeakMap<RecordDecl, boolean>();
@@ -17,7 +17,9 @@ export function hidesValue(type: Type): boolean {
   let inner = type;
   while (inner.kind === 'array' || inner.kind === 'reference') inner = inner.kind === 'array' ? inner.of : inner.to;
   if (inner.kind !== 'record' || inner.decl.vector !== null) return false;
-  return recordHidesValue(inner.decl) || (inner.templateArguments !== undefined && anyHidesValue(inner.templateArguments));
+  if (recordHidesValue(inner.decl)) return true;
+  const { decl, templateArguments } = inner;
+  return templateArguments !== undefined && (anyHidesValue(templateArguments) || lifeOf(inner).assigns.some((fn) => fn.owner !== decl));
 }
 
 /** Is one of the arguments of a template such a type? */

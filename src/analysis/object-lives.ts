@@ -52,6 +52,12 @@ export function lifeOfRecord(record: RecordDecl): Life {
   return record.vector === null ? loudIn(wholeOf({ kind: 'record', decl: record }, 0)) : NOTHING;
 }
 
+/** Does an assignment that the text does not name leave nothing but a copy behind? Not where somebody wrote the one of a member, however quiet: it may keep what was there. */
+export function assignmentCopies(type: Type): boolean {
+  const record = recordTypeOf(type);
+  return record === null || wholeOf(record, 0).assigns.length === 0;
+}
+
 function loudIn(life: Life): Life {
   if (life === NOTHING || life === UNSEEN) return life;
   const known = lives.get(life);

@@ -317,7 +317,11 @@ class Walk {
       if (up === undefined) return;
       switch (up.kind) {
         case 'paren': case 'macro': child = up; continue;
-        case 'cast': child = up; continue;
+        case 'cast':
+          // The constructor that makes an object of it.
+          if (up.type.kind === 'record' && up.type.decl.vector === null && up.reference === undefined) { this.escapes(decl); return; }
+          child = up;
+          continue;
         case 'index':
           if (up.base !== child) return; // the array is (in) the subscript: its elements are meant
           if (up.type.kind !== 'array') return;
