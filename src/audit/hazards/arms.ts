@@ -13,7 +13,8 @@ import { forEachChild, isStmt, type Node } from '../../analysis/children.js';
 import { lambdaOf } from '../../analysis/lambdas.js';
 import { libraryCall } from '../../analysis/library-calls.js';
 import type { CallExpr } from '../../syntax/tree.js';
-import { calleeName, concerns } from './scene.js';
+import { concerns } from './concerns.js';
+import { calleeName } from './scene.js';
 import { textIn } from './report.js';
 
 /** Do both arms of the condition of this partition make one sequence of collective calls? */

@@ -21,7 +21,8 @@ import { namedBarriers } from './named-barriers.js';
 import { partialWarps } from './partial-warp.js';
 import { races } from './races.js';
 import { Report } from './report.js';
-import { isScene, sceneOf, type Scene } from './scene.js';
+import { isScene } from './concerns.js';
+import { sceneOf, type Scene } from './scene.js';
 import { sharedOwners } from './shared-owners.js';
 import { spins } from './spins.js';
 
