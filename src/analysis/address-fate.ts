@@ -10,14 +10,17 @@
  */
 import { builtin } from '../cuda/builtins.js';
 import { forEachChild, isStmt, type Node } from './children.js';
+import { constUse, isFixed } from './const-promise.js';
+import { indexFunction } from './function-index.js';
 import { codeOf } from './function-code.js';
 import { conversionsOf } from './implicit-calls.js';
 import { endsOf } from './object-lives.js';
 import type { Variable } from './facts.js';
-import { isMember, mayHoldAddress, rootOf, variableOf, type Root } from './lvalues.js';
+import { lambdaOf } from './lambdas.js';
+import { isMember, isTest, mayHoldAddress, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';
 import { structureOf, type Structure } from './structure.js';
-import type { CallExpr, Decl, Expr, FunctionDecl, Type } from '../syntax/tree.js';
+import type { CallExpr, Decl, Expr, FunctionDecl, ParameterDecl, Type } from '../syntax/tree.js';
 
 export type Fate = 'stays' | 'returned' | 'kept';
 
@@ -31,14 +34,31 @@ export function keptIn(structure: Structure): ReadonlySet<Variable> {
   if (known !== undefined) return known;
   const { outputs, aliases, parents } = structure;
   const made = new Set<Variable>();
-  for (const [call, list] of outputs) {
-    for (const output of list) {
-      if (!outlives(call, output, parents)) continue;
-      for (let root: Root | undefined = output.root; root !== undefined; root = aliases.get(root.decl)) made.add(root.decl);
-    }
+  const keep = (from: Root): void => { for (let root: Root | undefined = from; root !== undefined; root = aliases.get(root.decl)) made.add(root.decl); };
+  for (const [call, list] of outputs) for (const output of list) if (outlives(call, output, parents)) keep(output.root);
+  for (const call of structure.calls) for (const output of lentTo(call)) if (outlives(call, output, parents)) keep(output.root);
+  for (const [object, { functions, unseen }] of indexFunction(structure.function).conversions) {
+    if (unseen || functions.some((fn) => fateIn(fn, -1) !== 'stays')) for (const root of rootsOf(object)) if (!isFixed(root.decl.type)) keep(root);
   }
   kept.set(structure, made);
   return made;
+}
+
+const NOTHING_LENT: readonly CallOutput[] = [];
+
+/** Variables that a call binds to references to `const`, which it does not only read. */
+function lentTo(call: CallExpr): readonly CallOutput[] {
+  const { callee } = call;
+  if (callee.kind !== 'function' && callee.kind !== 'method') return NOTHING_LENT;
+  let found = NOTHING_LENT;
+  for (const candidate of callee.candidates) {
+    for (const [position, argument] of call.arguments.entries()) {
+      const parameter = candidate.parameters[position] ?? candidate.parameters.at(-1);
+      if (parameter === undefined || parameter.type.kind !== 'reference' || parameter.type.to.const !== true || constUse(candidate, position) === 'read') continue;
+      for (const root of rootsOf(argument)) if (!isFixed(root.decl.type)) found = [...found, { root: { ...root, whole: false }, argument: position, how: 'reference' }];
+    }
+  }
+  return found;
 }
 
 /** What the callees of a call do with the object that this output names, and what the caller does with what they return. */
@@ -46,7 +66,8 @@ export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMa
   const { callee } = call;
   if (callee.kind === 'builtin') return false;
   // A callee that is not seen may give back what it was handed.
-  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, false, parents, true);
+  if (callee.kind === 'value' && takesNumber(lambdaOf(callee.value)?.parameters[output.argument])) return false;
+  if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, mayBeAddress(call.type), parents, true);
   let returned = false;
   // A pointer, or an object returned by value, takes the address along; a reference is only one while it is used.
   let byValue = false;
@@ -60,32 +81,120 @@ export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMa
   return returned && !isDropped(call, byValue, parents);
 }
 
-/** A result that nobody keeps or writes through: a statement of its own, or a value that is only read. What a callee that is not seen returns may hold an address. */
+/**
+ * A result that nobody keeps or writes through: a statement of its own, or a value that is only read. What a callee that is not seen returns may hold an address.
+ * `isPointer`: the address itself; otherwise a reference to the object.
+ */
 function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node, Node>, unseen = false): boolean {
-  let below: Node = call;
-  for (let up = parents.get(call); up !== undefined; below = up, up = parents.get(up)) {
+  let below: Expr = call;
+  for (let up = parents.get(call); up !== undefined; up = parents.get(up)) {
+    // An array in the object stands for its address.
+    const address = isPointer || below.type.kind === 'array';
     switch (up.kind) {
-      case 'paren': case 'macro': continue;
+      case 'paren': case 'macro': break;
       case 'expression': return !hasLife(call.type);
-      case 'binary': return up.op !== ',' && (!isPointer || up.op === '==' || up.op === '!=');
-      case 'assign': return !isPointer && up.value === below && up.target.type.kind !== 'unknown';
+      case 'binary': return up.op !== ',' && (isTest(up.op) || (!address && !(unseen && !isSmall(up.type))));
+      case 'unary': return !address && up.op !== '&' && up.op !== '*' && isNumber(up.type);
+      case 'assign': return !address && up.value === below && takesValue(up.target.type, below) && !(unseen && mayKeep(up.target.type));
       case 'declare': {
-        const variable = up.variables.find((one) => one.init !== null && one.init === below);
-        return !isPointer && variable !== undefined && variable.type.kind !== 'reference' && variable.type.kind !== 'pointer' && !(unseen && mayHoldAddress(variable.type));
+        const child = below;
+        const variable = up.variables.find((one) => one.init === child);
+        return !address && variable !== undefined && takesValue(variable.type, below) && !(unseen && mayKeep(variable.type));
       }
-      case 'cast': if (isPointer || up.type.kind === 'reference' || up.type.kind === 'pointer') return false; continue;
-      case 'index': if (isPointer || up.base !== below) return !isPointer; continue;
-      case 'member': if (isPointer || up.arrow) return false; continue;
+      case 'cast':
+        if (address || !takesValue(up.type, below) || (unseen && mayKeep(up.type))) return false;
+        break;
+      case 'index':
+        if (up.base !== below) return !address;
+        if (isPointer) return false;
+        break;
+      case 'member':
+        if (isPointer || up.arrow) return false;
+        break;
+      case 'conditional':
+        if (up.condition === below) return !address;
+        break;
+      case 'construct': case 'init-list': return !address && !mayHoldAddress(up.type);
+      case 'call': {
+        if (address) return false;
+        const passed = passedOn(up, below);
+        if (passed !== 'returned') return passed === 'stays';
+        break;
+      }
+      // What runs behind it finds the function's own objects gone.
+      case 'return': return !isInLambda(up, parents);
       case 'if': case 'while': case 'for': case 'do': case 'switch': return !hasLife(call.type);
       default: return false;
     }
+    below = up;
   }
+  return false;
+}
+
+/** What a call does with a reference that it is given. */
+function passedOn(call: CallExpr, reference: Expr): Fate {
+  const { callee } = call;
+  if (callee.kind === 'builtin') return isNumber(reference.type) ? 'stays' : 'kept';
+  const position = call.arguments.indexOf(reference);
+  if ((callee.kind !== 'function' && callee.kind !== 'method') || callee.candidates.length === 0 || position < 0) return 'kept';
+  let fate: Fate = 'stays';
+  for (const candidate of callee.candidates) {
+    const parameter = candidate.parameters[position];
+    if (parameter === undefined || parameter.pack) return 'kept';
+    if (isNumber(parameter.type)) continue;
+    const own = candidate.body === null ? 'kept' : fateIn(candidate, position);
+    if (parameter.type.kind !== 'reference' || own === 'kept' || (own === 'returned' && candidate.returns.kind !== 'reference')) return 'kept';
+    if (own === 'returned') fate = own;
+  }
+  return fate;
+}
+
+/** A parameter that gets a copy of a number. */
+function takesNumber(parameter: ParameterDecl | undefined): boolean {
+  return parameter !== undefined && isNumber(parameter.type);
+}
+
+/** May a number, or several, be an address? */
+function mayBeAddress(type: Type): boolean {
+  if (type.kind === 'record') return type.decl.vector !== null && type.decl.vector.element.kind === 'int' && type.decl.vector.lanes * type.decl.vector.element.bits >= 64;
+  return type.kind === 'int' && type.bits === 64;
+}
+
+function mayKeep(type: Type): boolean {
+  return mayHoldAddress(type) || mayBeAddress(type);
+}
+
+/** A number that no address fits into. */
+function isSmall(type: Type): boolean {
+  return type.kind === 'bool' || type.kind === 'float' || type.kind === 'enum' || (type.kind === 'int' && type.bits <= 32);
+}
+
+function isNumber({ kind }: Type): boolean {
+  return kind === 'bool' || kind === 'int' || kind === 'float' || kind === 'enum';
+}
+
+/** Is an object of the type made of the value by copying it, so that no address goes along? A class may be made of a reference to something else. */
+function takesValue(type: Type, value: Expr): boolean {
+  switch (type.kind) {
+    case 'reference': case 'pointer': return false;
+    case 'record': return type.decl.vector !== null || (value.type.kind === 'record' && value.type.decl === type.decl);
+    default: return true;
+  }
+}
+
+function isInLambda(node: Node, parents: ReadonlyMap<Node, Node>): boolean {
+  for (let up = parents.get(node); up !== undefined; up = parents.get(up)) if (up.kind === 'lambda') return true;
   return false;
 }
 
 /** Does an object of the type end, or become a value, by code that finds in it what it was handed? */
 function hasLife(type: Type): boolean {
   return type.kind === 'record' && type.decl.vector === null && (endsOf(type).length > 0 || conversionsOf(type.decl).functions.length > 0);
+}
+
+/** Does the address of the object that a method runs on outlive the call, in what it returns or elsewhere? */
+export function ownOutlives(method: FunctionDecl): boolean {
+  return fateIn(method, -1) !== 'stays';
 }
 
 function fateIn(fn: FunctionDecl, argument: number): Fate {
@@ -218,6 +327,7 @@ class Walk {
     if (callee.kind === 'builtin') {
       const entry = builtin(callee.name);
       // A pointer that is shuffled or exchanged comes out as a value.
+      if (!asObject && entry !== undefined && node.type.kind !== 'pointer' && node.type.kind !== 'array' && mayCarry(call.type)) this.address(call); // a number that is worked on
       if (!asObject && (entry === undefined || (entry.atomic && call.arguments.indexOf(node) > 0) || call.type.kind === 'pointer')) this.keep();
       return;
     }
@@ -233,6 +343,10 @@ class Walk {
       if (fate === 'returned') { if (call.type.kind === 'pointer') this.address(call); else this.object(call, call.type); }
     }
   }
+}
+
+function mayCarry({ kind }: Type): boolean {
+  return kind === 'int' || kind === 'record' || kind === 'unknown';
 }
 
 function isLvalueCast(to: Type, from: Type): boolean {

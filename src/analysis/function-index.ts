@@ -10,7 +10,7 @@ import type { CallExpr, CompoundStmt, Expr, FunctionDecl, GotoStmt, LabelStmt, L
 import { boundAt, isNamedIn, takes } from './binding.js';
 import { forEachChild, isStmt, strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
-import { conversionAt, givesOwnAddress, isUndeclared, type Conversions } from './implicit-calls.js';
+import { conversionAt, isHarmless, isUndeclared, type Conversions } from './implicit-calls.js';
 import type { Variable } from './facts.js';
 
 export interface VariableWrite {
@@ -178,7 +178,12 @@ export class IndexBuilder {
       const conversion = conversionAt(node, holderIn(stack));
       if (conversion !== null) {
         this.conversions.set(node, conversion);
-        if (conversion.functions.some(givesOwnAddress)) this.expose(node);
+        // What it is converted to may lead into it.
+        const { functions, unseen } = conversion;
+        if (unseen || functions.some((fn) => !isSmall(fn.returns) || !isHarmless(fn))) {
+          if (!unseen && functions.every((fn) => fn.constant === true && (isSmall(fn.returns) || leadsToConst(fn.returns)))) this.lend(node);
+          else this.expose(node);
+        }
       }
     }
     if (node.kind === 'ref') return;
@@ -220,7 +225,13 @@ export class IndexBuilder {
         if (node.conditionDecl !== null) this.declare(node.conditionDecl);
         return;
       case 'do': this.branching.push(node); return;
-      case 'range-for': this.declare(node.variable); return;
+      case 'range-for': {
+        this.declare(node.variable);
+        // Elements by reference, and what iterators of an object lead to.
+        const { type } = node.variable;
+        if (type.kind === 'reference' || node.range.type.kind !== 'array') { if (type.kind === 'reference' && type.to.const === true) this.lend(node.range); else this.expose(node.range); }
+        return;
+      }
       case 'return': if (node.value !== null) this.decays(node.value); return;
       case 'asm': for (const output of node.outputs) this.expose(output); return;
       case 'goto': this.gotos.push(node); return;
@@ -237,10 +248,19 @@ export class IndexBuilder {
   }
 
   private expose(lvalue: Expr): void {
-    const target = variableOf(lvalue);
-    if (target === null) return;
-    this.exposed.add(target.variable);
-    this.record(target.variable, { kind: 'escape', value: null, node: lvalue });
+    for (const part of alternatives(lvalue)) {
+      const target = variableOf(part);
+      if (target === null) continue;
+      this.exposed.add(target.variable);
+      this.record(target.variable, { kind: 'escape', value: null, node: part });
+    }
+  }
+
+  private lend(lvalue: Expr): void {
+    for (const part of alternatives(lvalue)) {
+      const target = variableOf(part);
+      if (target !== null) this.lent.add(target.variable);
+    }
   }
 
   private declare(variable: VariableDecl): void {
@@ -270,10 +290,32 @@ export class IndexBuilder {
     for (const [position, argument] of call.arguments.entries()) {
       this.decays(argument);
       if (mayWriteArgument(call, position, this.body)) this.expose(argument);
-      else if (callee.kind !== 'builtin') { const target = variableOf(argument); if (target !== null) this.lent.add(target.variable); }
+      else if (callee.kind !== 'builtin') this.lend(argument);
     }
     if (callee.kind === 'method' && !callee.arrow) this.expose(callee.object);
   }
+}
+
+/** The objects that an lvalue may be, whichever it is in a run. */
+function alternatives(lvalue: Expr): readonly Expr[] {
+  const expr = strip(lvalue);
+  switch (expr.kind) {
+    case 'conditional': return [...alternatives(expr.then), ...alternatives(expr.else)];
+    case 'binary': return expr.op === ',' ? alternatives(expr.right) : [expr];
+    case 'assign': case 'update': return alternatives(expr.target);
+    case 'member': return expr.arrow ? [expr] : alternatives(expr.object);
+    default: return [expr];
+  }
+}
+
+/** A number that holds no address. */
+function isSmall(type: Type): boolean {
+  return type.kind === 'bool' || type.kind === 'float' || type.kind === 'enum' || (type.kind === 'int' && type.bits <= 32);
+}
+
+/** Is it a pointer or a reference through which nothing is written? */
+function leadsToConst(type: Type): boolean {
+  return (type.kind === 'pointer' || type.kind === 'reference') && type.to.const === true && (type.to.kind !== 'pointer' || leadsToConst(type.to));
 }
 
 /** The innermost node that is more than parentheses or the name of a macro. */

@@ -6,13 +6,13 @@
  * that speaks against it is the reason.
  */
 import { builtin } from '../cuda/builtins.js';
-import { forEachChild, isStmt, strip, type Node } from './children.js';
+import { forEachChild, isStmt, type Node } from './children.js';
 import type { Env } from './env.js';
 import type { Fact, Reason } from './facts.js';
 import { indexFunction } from './function-index.js';
 import { isMember, rootOf, variableOf } from './lvalues.js';
 import { stableWithin } from './stability.js';
-import { structureOf } from './structure.js';
+import { leadsBehind, structureOf } from './structure.js';
 import { isConstantObject } from './uniformity-loads.js';
 import type { Expr, Stmt } from '../syntax/tree.js';
 import { whyNameless } from '../syntax/tree.js';
@@ -59,20 +59,13 @@ function direct(expr: Expr, within: Stmt, env: Env, under: Set<string>): Found |
       if (expr.kind === 'unary' && expr.op !== '*') return null;
       // A reference member lies wherever it was bound.
       if (expr.kind === 'member' && expr.field !== null && expr.field.storage === 'member' && expr.field.type.kind === 'reference') return load(expr, within, env, under);
-      // `auto p = f(x); *p`, `It p; p[0]`: what has no known type may be a pointer, and what that leads to is no part of it.
-      if (leadsAway(expr)) return load(expr, within, env, under);
-      // Values, addresses and parts of variables are judged by their names.
+      // Values, addresses and parts of variables are judged by their names; what is spelled like a part and leads through something unseen is not: `auto p = f(x); *p`.
+      if (rootOf(expr) !== null && leadsBehind(expr)) return load(expr, within, env, under);
       if (expr.type.kind === 'array' || rootOf(expr) !== null || (expr.kind === 'member' && !expr.arrow)) return expr.kind === 'member' && rootOf(expr) === null ? load(expr, within, env, under) : null;
       return load(expr, within, env, under);
     }
     default: return null;
   }
-}
-
-function leadsAway(expr: Expr & { readonly kind: 'index' | 'member' | 'unary' }): boolean {
-  if (expr.kind === 'member' && !expr.arrow) return false;
-  const { type } = strip(expr.kind === 'index' ? expr.base : expr.kind === 'member' ? expr.object : expr.operand);
-  return type.kind === 'unknown' || type.kind === 'dependent';
 }
 
 function name(ref: Expr & { kind: 'ref' }, within: Stmt, env: Env, under: Set<string>): Found | null {

@@ -173,6 +173,8 @@ function referent(decl: Variable, context: PlaceContext, visiting: ReadonlySet<D
 export function targetsOf(pointer: Expr, context: PlaceContext, visiting: ReadonlySet<Decl> = new Set()): readonly Place[] {
   const expr = strip(pointer);
   if (expr.type.kind === 'array' && !isArrayParameter(expr)) return placesOf(expr, context, visiting);
+  // An object becomes a pointer by code of its class: into itself, or anywhere.
+  if (expr.type.kind === 'record') return [...placesOf(expr, context, visiting), UNKNOWN_PLACE];
   switch (expr.kind) {
     case 'literal': return [];
     case 'this': return [{ ...UNKNOWN_PLACE, base: 'this', steps: '*' }];
@@ -261,6 +263,9 @@ function localFieldTargets(base: VariableDecl, place: Place, context: PlaceConte
   const writes = context.index.writes.get(base) ?? [];
   const only = writes[0];
   if (writes.length !== 1 || only === undefined || only.kind !== 'init' || only.value === null || visiting.has(base)) return UNKNOWN;
+  // What is made of an object of another class holds what its constructor, or a conversion, puts there.
+  const from = strip(only.value).type;
+  if (base.type.kind !== from.kind || (base.type.kind === 'record' && (from.kind !== 'record' || base.type.decl !== from.decl))) return UNKNOWN;
   const source = placesOf(only.value, context, new Set([...visiting, base]));
   if (source.length === 0) return UNKNOWN;
   return source.map((from) => (from.base === null ? UNKNOWN_PLACE : { ...follow({ ...from, steps: from.steps + place.steps }, { kind: 'unknown', text: '' }, context), restrict: false }));

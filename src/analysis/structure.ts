@@ -539,7 +539,13 @@ export function leadsBehind(target: Expr): boolean {
         e = base;
         break;
       }
-      case 'unary': e = strip(e.operand); break;
+      case 'unary': {
+        const operand = strip(e.operand);
+        // A pointer, or an object with an operator, as far as anything is known of it.
+        if (e.op === '*' && operand.type.kind !== 'array' && operand.type.kind !== 'pointer') return true;
+        e = operand;
+        break;
+      }
       case 'cast': e = strip(e.operand); break;
       case 'assign': case 'update': e = strip(e.target); break;
       case 'binary':

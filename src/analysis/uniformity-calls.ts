@@ -212,7 +212,9 @@ export function defaultTaint(expr: Expr): number {
 function referenceTaint(argument: Expr, state: Uniformity): number {
   let e = strip(argument);
   while (e.kind === 'cast' && e.reference !== undefined) e = strip(e.operand);
-  if (rootOf(e) !== null) return taintOf(e, state);
+  const root = rootOf(e);
+  // `x = v` stands for the variable, whatever it holds later.
+  if (root !== null) return e.kind === 'assign' ? taintOf(e, state) | state.valueTaint(state.defUse.reads.get(root.ref) ?? -1) : taintOf(e, state);
   if (e.kind === 'index' || (e.kind === 'unary' && e.op === '*') || (e.kind === 'member' && !isOfValue(e))) {
     return e.type.kind === 'array' ? taintOf(e, state) : boundTaint(e, state);
   }

@@ -37,7 +37,7 @@ export function placeTaint(lvalue: Expr, state: Uniformity): number {
       if (decl === null) return UNKNOWN | LOCAL;
       const variable = variableOf(decl);
       if (variable !== null) return variable.type.kind === 'reference' ? taintOf(e, state) : CONSTANT;
-      return decl.kind !== 'variable' ? UNKNOWN : decl.storage === 'member' ? (state.structure.ownEscapes ? state.valueTaint(state.defUse.reads.get(e) ?? -1) | LOCAL : CONSTANT) : objectTaint(decl);
+      return decl.kind !== 'variable' ? UNKNOWN : decl.storage === 'member' ? (state.ownGoesOut ? state.valueTaint(state.defUse.reads.get(e) ?? -1) | LOCAL : CONSTANT) : objectTaint(decl);
     }
     case 'member': return e.arrow ? taintOf(e.object, state) : placeTaint(e.object, state);
     case 'index': {

@@ -79,6 +79,8 @@ export function conversionTaint(expr: Expr, contents: number, state: Uniformity)
     for (const body of bodies) {
       const solved = state.world.solve(body, { parameters: [], self: contents & ~LOCAL, arrival: CONSTANT, foreign: state.isForeignInstance(type), leaked: state.leaked });
       taint |= solved === null ? UNKNOWN : solved.returned();
+      // An address that it makes a number of is one that is not followed here either.
+      if (solved?.leaked === true) state.leak();
     }
   }
   return taint;
@@ -124,6 +126,7 @@ function constructorTaint(fn: FunctionDecl, args: readonly Expr[], given: number
     });
     const solved = state.world.solve(body, { parameters, self: given & ~LOCAL, arrival: CONSTANT, foreign, leaked: state.leaked });
     taint |= solved === null ? UNKNOWN : solved.finalTaint(solved.defUse.self);
+    if (solved?.leaked === true) state.leak();
   }
   return taint;
 }

@@ -61,7 +61,7 @@ function contentsOf(expr: Expr, state: Uniformity): number {
     case 'literal': case 'sizeof': return CONSTANT;
     case 'ref': return refTaint(expr, state);
     case 'coordinate': return state.world.coordinate(expr);
-    case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1) | (state.structure.ownEscapes ? LOCAL : CONSTANT);
+    case 'this': return state.valueTaint(state.defUse.reads.get(expr) ?? -1) | (state.ownGoesOut ? LOCAL : CONSTANT);
     case 'paren': return operandTaint(expr.inner, state);
     case 'macro': return operandTaint(expr.expanded, state);
     case 'unary':
@@ -171,8 +171,8 @@ function partTaint(expr: Expr & { kind: 'index' | 'member' | 'unary' }, state: U
     const contents = referredTaint(root.decl, state.valueTaint(state.defUse.reads.get(root.ref) ?? -1), state);
     const taint = contents | subscripts(expr, state);
     if (expr.type.kind === 'array') return taint | LOCAL;
-    // `x[i]` of a type that is not known may lead through a pointer inside.
-    if (expr.kind === 'index' && opaqueBase(expr.base)) return taint | UNKNOWN;
+    // `x[i]`, `*x`, `x->f` of a type that is not known may lead through a pointer inside.
+    if (expr.kind === 'index' ? opaqueBase(expr.base) : expr.kind === 'unary' ? opaqueBase(expr.operand) : expr.arrow && opaqueBase(expr.object)) return taint | UNKNOWN;
     return taint;
   }
   const object = ownObject(expr, state);

@@ -14,6 +14,7 @@
  * A callee is solved once for each combination of its arguments' elements in a kernel. Not handled: recursion (unknown), values
  * through function pointers and lambdas (unknown), more than 64 combinations of one callee (unknown).
  */
+import { keptIn, ownOutlives } from './address-fate.js';
 import { asmMeaning } from './asm-text.js';
 import { takes } from './binding.js';
 import { codeOf } from './function-code.js';
@@ -413,7 +414,7 @@ export class Uniformity {
 
   /** Can a call get a pointer to one of the thread's own objects at all? */
   private handsOutAddresses(): boolean {
-    return this.structure.addressed.size > 0 || (this.entry.self & LOCAL) !== 0 || this.entry.parameters.some((taint) => (taint & LOCAL) !== 0) || this.defUse.finals.get(this.defUse.self) !== undefined && this.function.owner !== null;
+    return this.structure.addressed.size > 0 || keptIn(this.structure).size > 0 || (this.entry.self & LOCAL) !== 0 || this.entry.parameters.some((taint) => (taint & LOCAL) !== 0) || this.defUse.finals.get(this.defUse.self) !== undefined && this.function.owner !== null;
   }
 
   // ------------------------------------------------------------------------------------------------------------ queries
@@ -496,6 +497,13 @@ export class Uniformity {
     }
     return taint;
   }
+
+  /** May the address of the method's own object go where it is not followed, or to the caller with what the method returns? */
+  get ownGoesOut(): boolean {
+    return this.structure.ownEscapes || (this.ownOutlives ??= this.function.owner !== null && ownOutlives(this.function));
+  }
+
+  private ownOutlives: boolean | null = null;
 
   /** Where the references that are returned lie; nowhere for values. */
   returnedPlace(): number {

@@ -338,5 +338,6 @@ function templateArgument(ctx: Lowering, node: Cst): TemplateArgument {
     return { kind: 'type', type: descriptorType(ctx, node) };
   }
   if (isTypeName(ctx, node)) return { kind: 'type', type: lowerType(ctx, node) };
-  return { kind: 'value', value: templateOperand(ctx, node, expression(ctx, node)) };
+  // It may stand in a type, with no expression around it that could be read again.
+  return { kind: 'value', value: templateOperand(ctx, node, lowerExpression(ctx, node)) };
 }

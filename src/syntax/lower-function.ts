@@ -5,7 +5,7 @@ import { splitArguments } from '../source/condition.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { FunctionState, Lowering, UnitState } from './context.js';
 import { FunctionNode } from './function-node.js';
-import { lowerExpression, templateArguments } from './lower-expression.js';
+import { lowerExpression, rooted, templateArguments } from './lower-expression.js';
 import { markDefinition } from './lower-overload.js';
 import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
@@ -186,7 +186,7 @@ function memberInitialisers(ctx: Lowering, list: Cst): MemberInitialiser[] {
     const last = nameNode.type === 'qualified_identifier' ? qualifiedName(ctx, nameNode).last : nameNode;
     return [{
       name: ctx.slice(last.type.startsWith('template_') ? fieldChild(last, 'name') ?? last : last), style: values.type === 'argument_list' ? 'paren' as const : 'brace' as const,
-      arguments: lowerArguments(ctx, values), span: ctx.span(node),
+      arguments: rooted(ctx, values, (root) => lowerArguments(ctx, root)) ?? [ctx.opaque(values, 'ambiguous expression')], span: ctx.span(node),
     }];
   });
 }
