@@ -148,10 +148,9 @@ describe('a cast by the name of a typedef, which reads as an operator at first',
     ['among the initialisers of a constructor', 'struct N { U b; U c; __device__ N(int x) : b((U)-x), c{(U)+x} {} };\n__global__ void k(int *o, int n) { N s(n); if (n > 3) o[0] = s.b; }'],
     ['as an argument of the initialiser of a base', 'struct B { U b; __device__ B(U x) : b(x) {} };\nstruct N : B { __device__ N(int x) : B((U)-x) {} };\n__global__ void k(int *o, int n) { N s(n); if (n > 3) o[0] = s.b; }'],
     ['as an argument of a template that is a type', 'template <int N> struct W { int v[N]; };\n__global__ void k(int *o, int n) { W<(U)+4> w; if (n > 3) o[0] = w.v[0]; }'],
-  ])('%s', (_, text) => {
-    const program = loadProgram(['/k.cu'], { readFile: () => new TextEncoder().encode(`typedef unsigned U;\n${text}\n`), realPath: (path) => (path === '/k.cu' ? path : null) });
-    const kernel = program.units.get('/k.cu')?.kernels[0];
-    expect(kernel?.understood).toBe(true);
-    for (const fn of program.units.get('/k.cu')?.functions ?? []) expect(fn.problems).toEqual([]);
+  ])('%s', async (_, text) => {
+    const read = await unit(`typedef unsigned U;\n${text}\n`);
+    expect(read.kernels.map(({ understood }) => understood)).toEqual([true]);
+    for (const fn of read.functions) expect(fn.problems).toEqual([]);
   });
 });

@@ -17,6 +17,7 @@ import { conversionsOf } from './implicit-calls.js';
 import { endsOf } from './object-lives.js';
 import type { Variable } from './facts.js';
 import { lambdaOf } from './lambdas.js';
+import { libraryCall } from './library-calls.js';
 import { isMember, isTest, mayHoldAddress, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';
 import { structureOf, type Structure } from './structure.js';
@@ -66,6 +67,8 @@ export function outlives(call: CallExpr, output: CallOutput, parents: ReadonlyMa
   const { callee } = call;
   if (callee.kind === 'builtin') return false;
   // A callee that is not seen may give back what it was handed.
+  // Groups and their like take values.
+  if (libraryCall(call)?.writesArguments === false) return false;
   if (callee.kind === 'value' && takesNumber(lambdaOf(callee.value)?.parameters[output.argument])) return false;
   if (output.how === 'unknown' || (callee.kind !== 'function' && callee.kind !== 'method')) return !isDropped(call, mayBeAddress(call.type), parents, true);
   let returned = false;
@@ -95,7 +98,7 @@ function isDropped(call: CallExpr, isPointer: boolean, parents: ReadonlyMap<Node
       case 'expression': return !hasLife(call.type);
       case 'binary': return up.op !== ',' && (isTest(up.op) || (!address && !(unseen && !isSmall(up.type))));
       case 'unary': return !address && up.op !== '&' && up.op !== '*' && isNumber(up.type);
-      case 'assign': return !address && up.value === below && takesValue(up.target.type, below) && !(unseen && mayKeep(up.target.type));
+      case 'assign': return !address && up.value === below && takesValue(up.target.type, below) && !(unseen && up.target.type.kind !== 'dependent' && mayKeep(up.target.type));
       case 'declare': {
         const child = below;
         const variable = up.variables.find((one) => one.init === child);
