@@ -175,6 +175,15 @@ describe('names that are spelled otherwise', () => {
   }
 });
 
+test('a default value that calls a method which stands behind it', () => {
+  const text = (inside: string): string => `struct Box { int v = first(); static __device__ int first() { ${inside} return 1; } };\n`;
+  for (const made of ['Box b;', 'Box b{};', 'Box b[2]{};']) {
+    expect(errors(`${text('__syncthreads();')}${kernel(`if (threadIdx.x < 8) { ${made} x[0] = 1; }`)}`)).toEqual(['barrier-divergent']);
+    expect(errors(`${text('__syncthreads();')}${kernel(`if (n < 8) { ${made} x[0] = 1; }`)}`)).toEqual([]);
+    expect(errors(`${text('')}${kernel(`__syncthreads(); if (threadIdx.x < 8) { ${made} x[0] = 1; }`)}`)).toEqual([]);
+  }
+});
+
 describe('groups in templates', () => {
   const text = 'template <class G> __device__ void meet(G g) { g.sync(); }\ntemplate <class G> __device__ void join(const G &g) { cg::sync(g); }\n';
   test('the block', () => {

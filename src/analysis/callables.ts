@@ -32,10 +32,10 @@ const MAX_STEPS = 12;
 
 const open = new WeakMap<FunctionDecl, readonly CallExpr[]>();
 
-/** Calls of a function, and of lambdas in it, that name no function whose body is seen. */
+/** Calls of a function, and of lambdas in it, that name no function whose body is seen. A bare name that nothing declares may be a method only in a class. */
 export function openCallsOf(fn: FunctionDecl): readonly CallExpr[] {
   let known = open.get(fn);
-  if (known === undefined) open.set(fn, known = fn.body === null ? [] : indexFunction(fn).calls.filter(isOpen));
+  if (known === undefined) open.set(fn, known = fn.body === null ? [] : indexFunction(fn).calls.filter((call) => isOpen(call) && (fn.owner !== null || call.callee.kind !== 'unknown' || call.callee.name.includes('::'))));
   return known;
 }
 
@@ -45,7 +45,7 @@ export function isOpen(call: CallExpr): boolean {
   switch (callee.kind) {
     case 'value': return true;
     case 'method': return callee.candidates.length === 0 && libraryCall(call) === null;
-    case 'unknown': return callee.name.includes('::') && libraryCall(call) === null;
+    case 'unknown': return libraryCall(call) === null;
     case 'function': case 'builtin': return false;
   }
 }
@@ -136,6 +136,7 @@ function namedBehind(call: CallExpr, name: string, at: Binding, program: Program
     if (library !== null) return [{ kind: 'library', call: library, name, group: made.expr, at: made.at }];
   }
   const cut = name.lastIndexOf('::');
+  if (cut < 0) return ownBehind(name, call.arguments.length, at, program);
   const last = name.slice(cut + 2);
   const head = name.slice(0, cut);
   // Names that begin with two underscores are nobody's own: a using-declaration has brought it there.
@@ -149,6 +150,16 @@ function namedBehind(call: CallExpr, name: string, at: Binding, program: Program
     return found.flatMap(({ fn, self }) => functions([fn], program, self, found.length === 1));
   }
   return head.includes('<') ? specialised(head, last, call.arguments.length, program) : NOTHING;
+}
+
+/** A method of the class itself that stands behind the default value of a field which calls it: of a class all is seen in there. */
+function ownBehind(name: string, count: number, at: Binding, program: Program): readonly Behind[] {
+  for (let here: Binding | null = at; here !== null; here = here.home) {
+    const { self, function: { owner } } = here;
+    const found = owner === null ? [] : membersNamed(self ?? { kind: 'record', decl: owner }, name, count, 0);
+    if (found.length > 0) return found.flatMap(({ fn, self: inside }) => functions([fn], program, inside, found.length === 1));
+  }
+  return NOTHING;
 }
 
 function parameterNamed(name: string, at: Binding): TemplateParameterDecl | null {
