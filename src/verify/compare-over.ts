@@ -38,6 +38,8 @@ class Course {
   wrote = 0;
   runs = 0;
   readonly inconclusive: string[] = [];
+  /** Why a run in which the results differ was not called a difference: whatever the others say, the two are not known to be equal. */
+  unexplained: string | null = null;
   readonly obstacles: Obstacle[] = [];
   readonly notes = new Set<string>();
   /** Runs in which a kernel of the plan had blocks, and those in which several had. */
@@ -90,6 +92,7 @@ export function compareOver(c: Comparison): Verdict {
         break;
       case 'inconclusive':
         if (outcome.faulty) shape.faulty++;
+        if (outcome.unexplained === true) course.unexplained ??= outcome.reason;
         course.inconclusive.push(outcome.reason);
         break;
       case 'obstacle':
@@ -111,6 +114,7 @@ export function compareOver(c: Comparison): Verdict {
     const obstacles = course.obstacles.length > 0 ? course.obstacles.slice(0, 3) : [{ side: 'before' as const, reason: course.inconclusive[0] ?? 'no run wrote anything that could be compared', at: null }];
     return { status: 'not-verified', runs: course.runs, obstacles, notes: [...course.notes] };
   }
+  if (course.unexplained !== null) return { status: 'not-verified', runs: course.runs, obstacles: [{ side: 'before', reason: course.unexplained, at: null }], notes: [...course.notes] };
   const idle = c.kernels.filter((name) => !course.launched.has(name));
   if (idle.length > 0) {
     const them = idle.length === 1 ? 'it' : 'them';

@@ -26,7 +26,7 @@ const WILD: ReadonlySet<FaultKind> = new Set([
 
 export type Outcome =
   | { readonly kind: 'equal'; readonly wrote: boolean; readonly notes: readonly string[]; /** Kernels of a plan that had blocks. */ readonly launched?: readonly string[] }
-  | { readonly kind: 'inconclusive'; readonly reason: string; /** The original itself does something that gives everything behind it no meaning. */ readonly faulty: boolean }
+  | { readonly kind: 'inconclusive'; readonly reason: string; /** The original itself does something that gives everything behind it no meaning. */ readonly faulty: boolean; /** The results differ, and no order of the original's warps explains it. */ readonly unexplained?: true }
   | { readonly kind: 'obstacle'; readonly obstacle: Obstacle; readonly fatal: boolean }
   | { readonly kind: 'different'; readonly differences: readonly string[]; readonly scalars: ReadonlyMap<string, number | bigint> };
 
@@ -77,7 +77,7 @@ function explain(setting: Setting, runBefore: Runner, a: Ran, b: Ran, memory: re
     }
   }
   if (!dependent) {
-    if (racy) return { kind: 'inconclusive', reason: 'the original has a data race and the result differs', faulty: false };
+    if (racy) return { kind: 'inconclusive', reason: 'the original has a data race, and the result differs from what it gives in every order of its warps that was tried', faulty: false, unexplained: true };
     return { kind: 'different', differences: memory, scalars: a.scalars };
   }
   // Order of atomics: the same values in another order, or sums that differ in the last places.
