@@ -52,7 +52,7 @@ const PAIRS: readonly Pair[] = [
     wrong: kernel(`${LANE} if (l < 16)\nv = __shfl_sync(0xffffu, v, 31 - l); // HERE\nx[threadIdx.x] = v;`),
     right: [kernel(`${LANE} v = __shfl_sync(FULL, v, 31 - l); x[threadIdx.x] = v;`)] },
   { name: 'a lambda that calls a helper with a barrier', has: 'error barrier-divergent',
-    wrong: `${WAIT}${kernel('auto f = [&] {\nwait(); // HERE\n};\nif (threadIdx.x & 1) f();')}`,
+    wrong: `__device__ void wait() {\n__syncthreads(); // HERE\n}\n${kernel('auto f = [&] { wait(); };\nif (threadIdx.x & 1) f();')}`,
     right: [`${WAIT}${kernel('auto f = [&] { wait(); }; f(); if (n > 3) f();')}`, `${WAIT}${kernel('auto f = [&] { wait(); }; if (threadIdx.x & 1) x[0] = 1; f();')}`] },
   { name: 'a copy of a lambda', has: 'error barrier-divergent',
     wrong: kernel('auto f = [] {\n__syncthreads(); // HERE\n};\nauto g = f; if (threadIdx.x & 1) g();'),
