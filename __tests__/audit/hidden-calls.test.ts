@@ -30,6 +30,19 @@ const WAYS: readonly Way[] = [
   { name: 'a specialisation', text: 'template <class T> struct Tr; template <> struct Tr<int> { static __device__ void go(int *x, int n) { WAIT; } };', step: 'Tr<int>::go(x, n);' },
   { name: 'a template that calls itself', text: 'template <int N> struct U { template <class F> static __device__ void go(F f) { f(); U<N - 1>::go(f); } }; template <> struct U<0> { template <class F> static __device__ void go(F) {} };', step: 'U<3>::go([&] { WAIT; });' },
   { name: 'an iterator', text: 'struct Seq { struct It { int i; int *x; int n; __device__ int operator*() const { WAIT; return i; } __device__ It &operator++() { ++i; return *this; } __device__ bool operator!=(It o) const { return i != o.i; } }; int *x; int n; __device__ It begin() const { return {0, x, n}; } __device__ It end() const { return {2, x, n}; } };', step: 'for (int v : Seq{x, n}) x[v] = 1;' },
+  { name: 'a fold of calls', text: '__device__ void step(int *x, int n, int) { WAIT; } template <class... T> __device__ void go(int *x, int n, T... t) { (step(x, n, t), ...); }', step: 'go(x, n, 1, 2);' },
+  { name: 'a fold of callables', text: 'template <class... F> __device__ void all(F... f) { (f(), ...); }', step: 'all([&] { x[0] = 1; }, [&] { WAIT; });' },
+  { name: 'a fold of a pack that is handed on', text: '__device__ void step(int *x, int n, int) { WAIT; } template <class... T> __device__ void in(int *x, int n, T... t) { (step(x, n, t), ...); } template <class... T> __device__ void go(int *x, int n, T... t) { in(x, n, t...); }', step: 'go(x, n, 1);' },
+  { name: 'an expanded call', text: '__device__ int step(int *x, int n, int a) { WAIT; return a; } __device__ int sum(int a, int b) { return a + b; } template <class... T> __device__ int go(int *x, int n, T... t) { return sum(step(x, n, t)...); }', step: 'x[1] = go(x, n, 1, 2);' },
+  { name: 'std::invoke of a function', text: '__device__ void bar(int *x, int n) { WAIT; }', step: 'std::invoke(bar, x, n);' },
+  { name: 'std::invoke of a method', text: 'struct Op { __device__ void go(int *x, int n) { WAIT; } };', step: 'Op op; cuda::std::invoke(&Op::go, op, x, n);' },
+  { name: 'std::invoke of a lambda', text: '', step: 'std::invoke([&] { WAIT; });' },
+  { name: 'new', text: 'struct Op { __device__ Op(int *x, int n) { WAIT; } };', step: 'Op *op = new Op(x, n);' },
+  { name: 'new in a place', text: 'struct Op { __device__ Op(int *x, int n) { WAIT; } };', step: 'char place[8]; Op *op = new (place) Op(x, n);' },
+  { name: 'delete', text: 'struct Op { int *x; int n; __device__ ~Op() { WAIT; } }; __device__ Op *find(int);', step: 'delete find(n);' },
+  { name: 'a literal operator', text: '__device__ int operator""_w(unsigned long long a) { int n = 8; int *x = nullptr; WAIT; return 1; }', step: 'x[1] = 3_w;' },
+  { name: 'an initialiser of a capture', text: '__device__ int step(int *x, int n) { WAIT; return 1; }', step: 'auto f = [p = step(x, n)] { return p; };' },
+  { name: 'a lambda with an initialised capture', text: 'template <class F> __device__ void each(F f) { f(); }', step: 'each([p = x, x, n] { WAIT; });' },
   { name: 'a lambda of the file', text: 'constexpr auto wait = [] __device__(int *x, int n) { WAIT; };', step: 'wait(x, n);' },
 ];
 
@@ -60,6 +73,15 @@ describe('a barrier behind', () => {
 });
 
 describe('told apart', () => {
+  test('packs without elements, bodies of lambdas that are not called, what is only ended', () => {
+    const fold = '__device__ void step(int) { __syncthreads(); } template <class... T> __device__ void go(T... t) { (step(t), ...); }\n';
+    expect(errors(`${fold}${kernel('if (threadIdx.x < 8) go();')}`)).toEqual([]);
+    expect(errors(`${fold}${kernel('if (threadIdx.x < 8) go(1);')}`)).toEqual(['barrier-divergent']);
+    expect(errors(kernel('if (threadIdx.x < 8) { auto f = [p = x] { __syncthreads(); }; }'))).toEqual([]);
+    expect(errors(`struct Op { int v; __device__ Op() {} __device__ ~Op() { __syncthreads(); } };\n${kernel('if (threadIdx.x < 8) { Op *op = new Op(); }')}`)).toEqual([]);
+    expect(errors(kernel('if (threadIdx.x < 8) { int *p = new int(3); delete p; }'))).toEqual([]);
+  });
+
   test('the path is told', () => {
     const found = hazardsIn(`template <class F> __device__ void inner(F f) { f(); }\ntemplate <class F> __device__ void outer(F f) { inner(f); }\n${kernel('if (threadIdx.x < 8) outer([] { __syncthreads(); });')}`).hazards.find(({ id, severity }) => id === 'barrier-divergent' && severity === 'error');
     const said = found?.because.map(({ text }) => text).join('\n') ?? '';

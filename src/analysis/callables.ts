@@ -13,7 +13,7 @@
 import { builtin, type Builtin } from '../cuda/builtins.js';
 import type { CallExpr, Expr, FunctionDecl, LambdaExpr, LiteralExpr, ParameterDecl, Program, RecordDecl, RecordType, TemplateParameterDecl, Type, VariableDecl } from '../syntax/tree.js';
 import { boundBy, recordIn, typeIn, type Binding } from './call-paths.js';
-import { strip, walk } from './children.js';
+import { strip, walk, type Node } from './children.js';
 import { codeOf } from './function-code.js';
 import { indexFunction } from './function-index.js';
 import { libraryCall, type LibraryCall } from './library-calls.js';
@@ -266,6 +266,28 @@ function ownerOf(parameter: ParameterDecl, at: Binding): Binding | null {
   return null;
 }
 
+/**
+ * Have the packs that are named in these expressions elements, on this path? All that are expanded together have as many. `unknown` where the calls do not
+ * tell: nothing but types or numbers are expanded.
+ */
+export function elementsIn(parts: readonly Expr[], at: Binding): 'none' | 'some' | 'unknown' {
+  let found: 'none' | 'some' | 'unknown' = 'unknown';
+  const note = (node: Node): void => {
+    if (node.kind === 'ref' && node.decl?.kind === 'parameter' && node.decl.pack) {
+      const home = ownerOf(node.decl, at);
+      if (home?.call == null || home.outer === null) return;
+      const given = home.call.arguments.slice(node.decl.index).map(strip);
+      const handedOn = given.flatMap((argument) => (argument.kind === 'opaque' && argument.packed === true ? [argument.parts ?? []] : []));
+      const [only] = handedOn;
+      if (given.length === 0) found = 'none';
+      else if (handedOn.length < given.length) found = 'some';
+      else if (only !== undefined && handedOn.length === 1) found = elementsIn(only, home.outer);
+    }
+  };
+  for (const part of parts) walk(part, note);
+  return found;
+}
+
 /** May a parameter be something else than what the call gives? */
 function isChanged(parameter: ParameterDecl, fn: FunctionDecl): boolean {
   if (fn.body === null || parameter.type.kind === 'reference') return false;
@@ -291,6 +313,8 @@ function valueBehind(written: Expr, from: Binding, program: Program, sure: boole
   const again = (next: Expr, where: Binding = at, isSure = sure): readonly Behind[] => valueBehind(next, where, program, isSure, depth + 1);
   switch (expr.kind) {
     case 'lambda': return [{ kind: 'function', function: functionOf(expr, at.function), home: at, self: at.self, sure }];
+    // One that captures by initialisers: what those give is not followed.
+    case 'opaque': { const made = expr.parts?.find((part) => part.kind === 'lambda' && part.made !== undefined); return made === undefined ? NOTHING : again(made); }
     case 'unary': return expr.op === '&' || expr.op === '*' ? again(expr.operand) : NOTHING;
     case 'conditional': return [...again(expr.then, at, false), ...again(expr.else, at, false)];
     case 'ref': {

@@ -84,7 +84,13 @@ export abstract class DefUseExpressions extends DefUseTables {
       case 'update': this.update(node); return;
       case 'call': this.call(node); return;
       case 'lambda': this.lambda(node); return;
-      case 'opaque': this.opaque(node); return;
+      case 'opaque':
+        this.opaque(node);
+        if (node.parts === undefined) return;
+        // How often they run is not told, nor what is done between.
+        for (const part of node.parts) this.expression(part);
+        this.opaque(node);
+        return;
       case 'unary': this.expression(node.operand); return;
       case 'index': this.expression(node.base); this.expression(node.index); return;
       case 'member': this.expression(node.object); return;
@@ -229,6 +235,7 @@ export abstract class DefUseExpressions extends DefUseTables {
     this.pushFrame();
     this.targets.push({ depth: 0, loop: null, frames: this.frames.length, bodyFrames: this.frames.length });
     this.control = this.addControl({ parent: null, kind: 'unknown', condition: null, sense: null, node, loop: null, deps: [], target: null });
+    for (const variable of node.made ?? []) this.declareAs(variable, { kind: 'unknown', decl: variable, node, why: `\`${variable.name}\` is made by a lambda`, previous: -1 });
     for (const parameter of node.parameters) this.declareAs(parameter, { kind: 'unknown', decl: parameter, node, why: `\`${parameter.name}\` is a parameter of a lambda`, previous: -1 });
     this.statement(node.body);
     this.popFrame();

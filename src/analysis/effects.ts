@@ -237,7 +237,12 @@ class Collector extends CallEffects {
         this.statement(node.body);
         this.lambdaDepth--;
         return;
-      case 'opaque': this.opaque.add(node); this.writeUnknown(); return;
+      case 'opaque':
+        this.opaque.add(node);
+        this.writeUnknown();
+        for (const part of node.parts ?? []) this.expression(part, 'read');
+        this.implied(node);
+        return;
       default: unreachable(node);
     }
   }

@@ -214,6 +214,7 @@ export class IndexBuilder {
       case 'lambda':
         this.lambdas.push(node);
         for (const parameter of node.parameters) this.declared.add(parameter);
+        for (const variable of node.made ?? []) this.declared.add(variable);
         return;
       case 'opaque': this.unread.push(node.names ?? null); return;
       case 'declare':

@@ -6,6 +6,7 @@
  *   T w[2]{a};  (T)a     constructors that convert what is given for elements and members; those without arguments for what is given nothing
  *   t                    conversion functions of `t`, its copy and move constructors: where an object is named, either may run
  *   t = u                the assignments of bases and members of which that of `T` is made (one that is written is a call of the tree)
+ *   new T(a)  delete p   the same, and `operator new` or `operator delete` of the class
  *   [t]  [=]  f(a)       copies and ends of what a lambda captures; conversions to its parameters and to its result where it is called
  *   for (T t : r)        copies of the elements or conversions of them
  *
@@ -20,7 +21,7 @@
 import { defaults, constructorsFor, endsOf, isWhollyGiven, lifeOf, recordTypeOf } from './object-lives.js';
 import { forEachPart, type Node } from './parts.js';
 import { isQuiet, settled } from './quiet-code.js';
-import type { CallExpr, Decl, DeclareStmt, Expr, FunctionDecl, LambdaExpr, RangeForStmt, RecordType, Stmt, Type, VariableDecl } from '../syntax/tree.js';
+import type { CallExpr, Decl, DeclareStmt, Expr, FunctionDecl, LambdaExpr, OpaqueExpr, RangeForStmt, RecordType, Stmt, Type, VariableDecl } from '../syntax/tree.js';
 import { strip } from '../syntax/tree.js';
 
 const NO_CALLS: readonly CallExpr[] = [];
@@ -38,6 +39,7 @@ export function mayRunMore(node: Node): boolean {
     case 'ref': case 'index': case 'member': case 'unary': case 'construct': case 'cast': case 'conditional': return node.type.kind === 'record';
     case 'init-list': return mayHaveLife(node.type);
     case 'lambda': return mayCopy(node);
+    case 'opaque': return 'type' in node && node.life !== undefined;
     case 'call': return (node.callee.kind !== 'builtin' && node.callee.kind !== 'unknown' && !made.has(node)) || node.type.kind === 'record';
     case 'assign': return node.target.type.kind === 'record';
     case 'declare': return hasObject(node);
@@ -122,6 +124,7 @@ function collect(node: Node, note: Note): void {
       if (node.kind === 'conditional') for (const side of [node.then, node.else]) converted(node.type, side, note);
       return;
     }
+    case 'opaque': if ('type' in node && node.life !== undefined) lives(node.life, note); return;
     case 'lambda':
       for (const { type } of copied(node)) {
         const captured = recordTypeOf(type.kind === 'reference' ? type.to : type);
@@ -132,6 +135,17 @@ function collect(node: Node, note: Note): void {
       return;
     default:
   }
+}
+
+/** `new` and `delete`: the operator of the class, and what begins or ends with the memory. */
+function lives({ type, given: values }: NonNullable<OpaqueExpr['life']>, note: Note): void {
+  const record = recordTypeOf(type);
+  if (record === null) return;
+  const operator = values === null ? 'operator delete' : 'operator new';
+  note(record.decl.methods.filter(({ name }) => name.startsWith(operator)).filter((fn) => !isQuiet(fn)), null);
+  if (values === null) ended(type, note);
+  else if (values.length === 0) begun(type, 0, note);
+  else given(type, record, values, note);
 }
 
 /** Arguments that become parameters, parameters that are not given, and the result. */

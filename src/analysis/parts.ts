@@ -11,6 +11,8 @@ import { unreachable } from '../syntax/tree.js';
 
 export type Node = Expr | Stmt;
 
+const NO_PARTS: readonly Expr[] = [];
+
 const STATEMENTS: ReadonlySet<string> = new Set([
   'compound', 'declare', 'expression', 'empty', 'if', 'for', 'range-for', 'while', 'do', 'switch', 'break', 'continue', 'return', 'goto', 'label',
   'asm', 'preprocessor', 'macro-statement',
@@ -50,7 +52,11 @@ export function forEachPart(node: Node, visit: (child: Node) => void): boolean {
     case 'construct': for (const argument of node.arguments) visit(argument); return node.type.kind === 'record';
     case 'init-list': for (const element of node.elements) visit(element); return node.type.kind === 'record' || node.type.kind === 'array';
     case 'lambda': visit(node.body); return true;
-    case 'this': case 'sizeof': case 'opaque': return false;
+    case 'opaque':
+      if (!('type' in node)) return false;
+      for (const part of node.parts ?? NO_PARTS) visit(part);
+      return node.life !== undefined;
+    case 'this': case 'sizeof': return false;
     default: statementChildren(node, visit); return true;
   }
 }

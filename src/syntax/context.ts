@@ -162,8 +162,8 @@ export class Lowering {
     return reason;
   }
 
-  opaque(node: Cst, reason: string, type: Type = UNKNOWN): OpaqueExpr {
-    return { kind: 'opaque', span: this.span(node), type, reason, ...this.#named(node) };
+  opaque(node: Cst, reason: string, type: Type = UNKNOWN, known: Pick<OpaqueExpr, 'parts' | 'packed' | 'life'> = {}): OpaqueExpr {
+    return { kind: 'opaque', span: this.span(node), type, reason, ...this.#named(node), ...known };
   }
 
   /** A statement that the grammar read as something it cannot be: the function is not understood, and `message` tells why. */

@@ -8,6 +8,7 @@ import { builtinResult } from './builtin-types.js';
 import { expression, isTypeName, lowerInitList, templateArguments, thisType } from './lower-expression.js';
 import { macroExpression, macroNamed, unreadOperand } from './lower-macro.js';
 import { fieldName, findQualified, lowerMember, objectRecord } from './lower-name.js';
+import { lowerInvoke } from './lower-partly.js';
 import { bestCandidates, classArguments, isDispatched, isToldReference, mayFit, methodResult, operatorCall, pointerOf, resultOfAny } from './lower-overload.js';
 import { comesApart, looseMacro, singleOperand } from './loose-macro.js';
 import { descriptorType, lowerType, typeByName } from './lower-type.js';
@@ -198,7 +199,7 @@ function builtinOrUnknown(ctx: Lowering, node: Cst, name: string, calleeNode: Cs
   }
   const list = fieldChild(node, 'arguments');
   const library = list === null ? null : libraryLaunch(ctx, node, name, list, args);
-  return library ?? unknownCall(ctx, node, name, calleeNode, args, explicit);
+  return library ?? lowerInvoke(ctx, node, name, args) ?? unknownCall(ctx, node, name, calleeNode, args, explicit);
 }
 
 function unknownCall(ctx: Lowering, node: Cst, name: string, calleeNode: Cst, args: readonly Expr[], explicit: readonly TemplateArgument[] | null): CallExpr {

@@ -11,6 +11,7 @@ import { lowerCall } from './lower-call.js';
 import { lowerComma } from './lower-comma.js';
 import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from './lower-name.js';
 import { lowerLambda } from './lower-lambda.js';
+import { lowerDelete, lowerNew, lowerPacked, lowerUserLiteral } from './lower-partly.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
 import type { Expr, RecordDecl, TemplateArgument, Type } from './tree.js';
 import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, dependentType, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
@@ -110,16 +111,12 @@ function dispatch(ctx: Lowering, node: Cst): Expr {
       const inner = namedChildren(node)[0];
       return inner === undefined ? ctx.opaque(node, 'empty expression') : expression(ctx, inner);
     }
-    case 'new_expression': return ctx.opaque(node, 'new', newType(ctx, node));
-    case 'delete_expression': return ctx.opaque(node, 'delete', VOID);
+    case 'new_expression': return lowerNew(ctx, node);
+    case 'delete_expression': return lowerDelete(ctx, node);
+    case 'fold_expression': case 'parameter_pack_expansion': return lowerPacked(ctx, node);
     case 'ERROR': return ctx.opaque(node, 'syntax error');
     default: return ctx.opaque(node, node.type.replaceAll('_', ' '));
   }
-}
-
-function newType(ctx: Lowering, node: Cst): Type {
-  const type = fieldChild(node, 'type');
-  return type === null ? UNKNOWN : pointerTo(lowerType(ctx, type));
 }
 
 /** A value in a template argument that tree-sitter took for a type. */
@@ -154,7 +151,7 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
     }
     case 'user_defined_literal': {
       const number = numberLiteral(text);
-      return number === null ? ctx.opaque(node, 'user-defined literal') : { kind: 'literal', span, ...number };
+      return number === null ? lowerUserLiteral(ctx, node) : { kind: 'literal', span, ...number };
     }
     default: return string(ctx, node, [text]);
   }

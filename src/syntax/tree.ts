@@ -346,6 +346,8 @@ export interface LambdaExpr extends ExprBase {
   readonly captures: readonly { readonly name: string; readonly byReference: boolean; readonly decl: Decl | null }[];
   readonly captureDefault: 'none' | 'copy' | 'reference';
   readonly parameters: readonly ParameterDecl[];
+  /** Variables that captures with initialisers make, `[p = &s]`: only lambdas among the parts of what is not understood have them. */
+  readonly made?: readonly VariableDecl[];
   /** `-> T`, to which what it returns is converted; absent where the first `return` tells. */
   readonly returns?: Type;
   readonly body: CompoundStmt;
@@ -355,7 +357,17 @@ export interface LambdaExpr extends ExprBase {
 export interface TextNames { readonly all: readonly string[]; readonly plain: boolean }
 
 /** Not understood: reads and writes unknown. `names` are those whose address it may keep; absent if any may be among them. */
-export interface OpaqueExpr extends ExprBase { readonly kind: 'opaque'; readonly reason: string; readonly names?: TextNames }
+export interface OpaqueExpr extends ExprBase {
+  readonly kind: 'opaque';
+  readonly reason: string;
+  readonly names?: TextNames;
+  /** Parts that are understood, in the order of the text. They run there, each as often as nobody tells; what they do is not all that is done. */
+  readonly parts?: readonly Expr[];
+  /** The parts run once for each element of the packs in them. */
+  readonly packed?: true;
+  /** An object that begins there (`new T(a)`: what its constructor is given) or ends (`delete p`: null). */
+  readonly life?: { readonly type: Type; readonly given: readonly Expr[] | null };
+}
 
 // ----------------------------------------------------------------------------------------------------------- statements
 

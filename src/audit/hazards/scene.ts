@@ -12,7 +12,7 @@ import { builtin, type Builtin } from '../../cuda/builtins.js';
 import { arrivalSets, type ArrivalSets } from '../../analysis/arrival.js';
 import { asmMeaning } from '../../analysis/asm-text.js';
 import { bindingOf, boundBy, type Binding } from '../../analysis/call-paths.js';
-import { behindCall, isOpen, truthIn } from '../../analysis/callables.js';
+import { behindCall, elementsIn, isOpen, truthIn } from '../../analysis/callables.js';
 import { calleesOf } from '../../analysis/call-sites.js';
 import { forEachChild, isStmt, strip, type Node } from '../../analysis/children.js';
 import type { Analysis, FunctionFacts, Loop } from '../../analysis/facts.js';
@@ -97,7 +97,7 @@ export function sceneOf(facts: FunctionFacts, analysis: Analysis): Scene | null 
 }
 
 /** Nodes whose parts are visited one by one, so that what runs there without being named is left to visit. */
-const WALKED: ReadonlySet<Node['kind']> = new Set(['call', 'assign', 'construct', 'init-list', 'declare', 'ref', 'index', 'member', 'unary', 'lambda']);
+const WALKED: ReadonlySet<Node['kind']> = new Set(['opaque', 'call', 'assign', 'construct', 'init-list', 'declare', 'ref', 'index', 'member', 'unary', 'lambda']);
 
 class Builder {
   readonly events: Event[] = [];
@@ -157,7 +157,7 @@ class Builder {
         return;
       }
       case 'asm': this.asm(node, spot, depth); return;
-      case 'opaque': this.add({ kind: 'unknown', node, spot }); this.complete = false; return;
+      case 'opaque': this.partly(node, spot, depth); return;
       case 'lambda': this.lambda(node, spot); return;
       case 'construct': case 'init-list': this.made(node, spot, depth); return;
       case 'goto': this.complete = false; return;
@@ -291,6 +291,18 @@ class Builder {
       this.visit(argument, spot, depth, isPointer(argument) ? 'address' : 'read');
       if (node.type.kind === 'record' || node.type.kind === 'unknown') this.escape(argument, spot);
     }
+  }
+
+  /** Text that is not understood as a whole: parts that are run there, in it, unless the packs in them have no elements on this path. */
+  private partly(node: Node & { readonly kind: 'opaque' }, spot: Spot, depth: number): void {
+    this.add({ kind: 'unknown', node, spot });
+    this.complete = false;
+    if (!('type' in node) || node.parts === undefined) return;
+    const runs = node.packed === true ? elementsIn(node.parts, spot.binding) : 'some';
+    if (runs === 'none') return;
+    const inside = runs === 'some' ? spot : { ...spot, unsure: true };
+    for (const part of node.parts) this.visit(part, inside, depth, isPointer(part) ? 'address' : 'read');
+    for (const part of node.parts) this.escape(part, spot);
   }
 
   private asm(node: AsmStmt, spot: Spot, depth: number): void {
