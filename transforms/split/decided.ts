@@ -13,6 +13,7 @@ import { valueOf, type Decisions } from '../lib/guards/simplify.js';
 import type { TransformContext } from '../lib/types.js';
 import type { LaunchCondition } from './condition.js';
 import type { SplitBranch } from './shape.js';
+import { versionsIn } from './versions.js';
 
 interface Known { readonly expr: Expr; readonly value: boolean }
 
@@ -25,6 +26,8 @@ export function decisionsOf({ facts }: TransformContext, branch: SplitBranch, co
   walk(body, (node) => {
     if (node.kind === 'lambda' || node.kind === 'macro' || node.kind === 'macro-statement' || node === branch.stmt.condition) return false;
     if (isStmt(node) || !isTest(facts, node, branch)) return true;
+    // The test that chooses between two versions of a loop shows that the loop was peeled.
+    if (isVersions(facts, node)) return false;
     const value = decide(facts, node, known);
     if (value !== null) decisions.set(node, value);
     return value === null;
@@ -71,6 +74,11 @@ function isTest(facts: FunctionFacts, expr: Expr, { stmt }: SplitBranch): boolea
     if (!link) return false;
     at = parent;
   }
+}
+
+function isVersions(facts: FunctionFacts, test: Expr): boolean {
+  const parent = facts.parent(test);
+  return parent !== null && isStmt(parent) && parent.kind === 'if' && parent.condition === test && versionsIn(facts, parent) !== null;
 }
 
 const OPPOSITE: Readonly<Record<string, string>> = { '==': '!=', '!=': '==', '<': '>=', '>=': '<', '>': '<=', '<=': '>' };

@@ -17,6 +17,7 @@ import { divideFrame } from './frame.js';
 import type { NotOnHost } from './host-text.js';
 import { dependenceOf } from './populations.js';
 import { outside, type SplitBranch } from './shape.js';
+import { versionsIn } from './versions.js';
 
 /** A branch with all that follows from it. */
 export interface SplitShape {
@@ -53,6 +54,7 @@ export function splitShape(context: TransformContext, branch: SplitBranch, condi
     ...(body === null ? [] : [noDirectiveAcross(context, body.span)]),
     notInMacro(context, [stmt]),
     copies(context),
+    alreadyDone(context, branch, condition),
     proved('condition-known-at-launch', line, knownBy(condition)),
     populations(context, branch, condition),
     gridExact(context, branch, condition),
@@ -104,6 +106,14 @@ function linkage(context: TransformContext): readonly Obligation[] {
   }
   if (fn.specialises !== null) return [refuted('all-launches-visible', line, `${fn.name} is a specialisation: a launch may mean the general kernel`, 'split the general kernel')];
   return [];
+}
+
+/** In the rest of an index space the test stays, and what peel has written is known by it. */
+function alreadyDone(context: TransformContext, { stmt }: SplitBranch, condition: Known): Obligation {
+  const versions = condition.kind === 'interior' ? null : versionsIn(context.facts, stmt);
+  const line = lineOf(context, stmt);
+  if (versions === null) return proved('already-done', line, 'the arms are no two versions of one loop');
+  return refuted('already-done', line, `the loop of line ${lineOf(context, versions.interior)} does the work of that of line ${lineOf(context, versions.whole)} without guards, and the host knows which of the two runs: a kernel of the other one alone would be peeled afresh`, 'nothing is to be done here; to have two kernels, write them by hand');
 }
 
 /** Two kernels in the place of one: what may not exist twice. */

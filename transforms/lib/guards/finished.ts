@@ -11,17 +11,18 @@ import type { Guard } from './guards.js';
 
 /** The loop beside this one that does its work without the guards; null if there is none. */
 export function finishedBeside(facts: FunctionFacts, loop: PeelableLoop, guards: readonly Guard[]): PeelableLoop | null {
+  return [...runsBeside(facts, loop), ...versionsBeside(facts, loop)].find((other) => lacks(facts, other, guards)) ?? null;
+}
+
+/** None of the comparisons stands in the body of the loop. */
+export function lacks(facts: FunctionFacts, loop: PeelableLoop, guards: readonly Guard[]): boolean {
   const { source } = facts.unit;
   const texts = guards.map((guard) => codeOf(source, guard.comparison.span));
-  const lacks = (other: PeelableLoop): boolean => {
-    const code = codeOf(source, other.body.span);
-    if (texts.every((text) => !code.includes(text))) return true;
-    // `i < n` is a part of `2 * i < n` too.
-    const compared = comparisonsIn(facts, other);
-    return texts.every((text) => !compared.has(text));
-  };
-  for (const other of [...runsBeside(facts, loop), ...versionsBeside(facts, loop)]) if (lacks(other)) return other;
-  return null;
+  const code = codeOf(source, loop.body.span);
+  if (texts.every((text) => !code.includes(text))) return true;
+  // `i < n` is a part of `2 * i < n` too.
+  const compared = comparisonsIn(facts, loop);
+  return texts.every((text) => !compared.has(text));
 }
 
 function comparisonsIn(facts: FunctionFacts, { body }: PeelableLoop): ReadonlySet<string> {
@@ -76,7 +77,7 @@ function continues(facts: FunctionFacts, second: PeelableLoop, first: PeelableLo
 }
 
 /** One step in the head of both; loops without such a head move the same variable, wherever their bodies do, unless one ends in a jump. */
-function sameStep(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
+export function sameStep(facts: FunctionFacts, second: PeelableLoop, first: PeelableLoop): boolean {
   if (second.kind === 'for' && second.step !== null) return stepCode(facts, second) === stepCode(facts, first);
   if (stepCode(facts, second) === null || stepCode(facts, first) === null) return true;
   const [own, other] = [facts.effects(second).assigns, facts.effects(first).assigns];
@@ -90,7 +91,7 @@ function testedIn(loop: PeelableLoop): ReadonlySet<Decl> {
 }
 
 /** What moves the counter: the step of a `for`, the last statement of another loop; null if that is a jump. */
-function stepCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
+export function stepCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
   const { source } = facts.unit;
   if (loop.kind === 'for') return loop.step === null ? '' : codeOf(source, loop.step.span);
   const last = loop.body.kind === 'compound' ? loop.body.body.at(-1) : loop.body;
