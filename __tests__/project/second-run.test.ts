@@ -35,6 +35,16 @@ const BODIES: Readonly<Record<string, string>> = {
     for (int i = 0; i < 8; i++) {
         if (i < n && i < m) s += a[i];
     }`,
+  'constant trips, and a test for hoist': `
+    for (int i = 0; i < 8; i++) {
+        if (i < n && i < m && mode > 2) s += a[i];
+    }`,
+  'a nest whose inner loop is decided, and a test for hoist': `
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < 8; i++) {
+            if (mode > 2 && i < n) s += a[i + j];
+        }
+    }`,
   'a window': `
     for (int i = -2; i <= 2; i++) {
         if (k + i >= 0 && k + i < n) s += a[k + i];

@@ -35,3 +35,12 @@ test('where either may come first, both stay', () => {
   const text = peeled('for (int k = 0; k < n; k++) { s *= 3; if (k < m) s += a[k]; if (k + 4 < n) s ^= a[k + 4]; }');
   expect(text).toContain('if (k < m) s += a[k]; if (k + 4 < n) s ^= a[k + 4];');
 });
+
+test('a loop in the other arm is the version without guards below a test of its own too, but not where it works on something else', () => {
+  const guarded = 'for (int i = 0; i < 8; i++) { if (i < n) s += a[i]; }';
+  const treated = (loop: string): boolean => peeled(loop).includes('Interior');
+  expect(treated(`if (n >= 8) { if (m > 2) { for (int i = 0; i < 8; i++) { s += a[i]; } } } else { ${guarded} }`)).toBe(false);
+  expect(treated(`if (n >= 8) { for (int i = 0; i < 8; i++) { s += a[i]; } } else { if (m > 2) { ${guarded} } }`)).toBe(false);
+  expect(treated(`if (m > 8) { if (m > 20) { for (int i = 0; i < 8; i++) { s += o[i]; } } } else { ${guarded} }`)).toBe(true);
+  expect(treated(`if (m > 8) { for (int i = 0; i < 8; i++) { s += o[i]; } } else { if (m > 2) { ${guarded} } }`)).toBe(true);
+});

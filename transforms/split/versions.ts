@@ -7,14 +7,15 @@
  */
 import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
-import type { Decl, Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
-import { lacks, sameStep, stepCode } from '../lib/guards/finished.js';
+import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+import { lacks, namesNoMore, sameStep, stepCode } from '../lib/guards/finished.js';
 import { guardsIn } from '../lib/guards/guards.js';
 import { isPeelable, type PeelableLoop } from '../lib/guards/tested-loop.js';
 import { soleValue } from './host-text.js';
 
 /** The loop that keeps its guards, and the one in the other arm that does without some of them; null where the arms are no two versions of a loop. */
-export function versionsIn(facts: FunctionFacts, { condition, then, else: other }: IfStmt): { readonly whole: PeelableLoop; readonly interior: PeelableLoop } | null {
+export function versionsIn(facts: FunctionFacts, branch: IfStmt): { readonly whole: PeelableLoop; readonly interior: PeelableLoop } | null {
+  const { condition, then, else: other } = branch;
   if (other === null || !isLimits(facts, condition)) return null;
   const [first, second] = [loopsIn(then), loopsIn(other)];
   for (const [wholes, interiors] of [[second, first], [first, second]] as const) {
@@ -22,7 +23,7 @@ export function versionsIn(facts: FunctionFacts, { condition, then, else: other 
       const beside = interiors.filter((loop) => loop.kind === whole.kind && (stepCode(facts, loop) === stepCode(facts, whole) || sameStep(facts, whole, loop)));
       if (beside.length === 0) continue;
       const guards = guardsIn(facts, whole);
-      const interior = beside.find((loop) => guards.some((guard) => lacks(facts, loop, [guard])) && namesNoMore(loop, whole, { condition, then, else: other }));
+      const interior = beside.find((loop) => guards.some((guard) => lacks(facts, loop, [guard])) && namesNoMore(loop, whole, branch));
       if (interior !== undefined) return { whole, interior };
     }
   }
@@ -48,19 +49,4 @@ function loopsIn(arm: Stmt): readonly PeelableLoop[] {
     return true;
   });
   return loops;
-}
-
-/** The loop without guards works on nothing that the other one does not work on; what stands in the arms themselves may have been added by later edits. */
-function namesNoMore(interior: PeelableLoop, whole: PeelableLoop, { then, else: other }: Pick<IfStmt, 'condition' | 'then' | 'else'>): boolean {
-  const inArms = (decl: Decl): boolean => [then, other].some((arm) => arm !== null && decl.span.start >= arm.span.start && decl.span.end <= arm.span.end);
-  const named = (loop: PeelableLoop): ReadonlySet<Decl> => {
-    const decls = new Set<Decl>();
-    walk(loop.body, (node) => {
-      if (node.kind === 'ref' && node.decl !== null && !inArms(node.decl)) decls.add(node.decl);
-      return true;
-    });
-    return decls;
-  };
-  const known = named(whole);
-  return [...named(interior)].every((decl) => known.has(decl));
 }

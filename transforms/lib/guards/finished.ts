@@ -4,7 +4,7 @@
  */
 import { isStmt, walk, type Node } from '../../../src/analysis/children.js';
 import type { FunctionFacts } from '../../../src/analysis/facts.js';
-import type { Decl, Stmt } from '../../../src/syntax/tree.js';
+import type { Decl, IfStmt, Stmt } from '../../../src/syntax/tree.js';
 import { codeOf } from '../equality.js';
 import { isPeelable, type PeelableLoop } from './tested-loop.js';
 import type { Guard } from './guards.js';
@@ -53,7 +53,7 @@ export function runsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly P
     while (isBetween(facts, loop, parent.body[at])) at += step;
     const other = parent.body[at];
     if (other === undefined) continue;
-    for (const run of loopsOf(other)) if (step < 0 ? continues(facts, loop, run) : continues(facts, run, loop)) result.push(run);
+    for (const run of loopsOf(other, false)) if (step < 0 ? continues(facts, loop, run) : continues(facts, run, loop)) result.push(run);
   }
   return result;
 }
@@ -106,20 +106,53 @@ function movingCode(facts: FunctionFacts, loop: PeelableLoop): string | null {
   return last !== undefined && last.kind === 'expression' ? codeOf(facts.unit.source, last.expression.span) : null;
 }
 
-/** Loops with the same step in the other arm of the `if` whose arm this loop is. */
+/**
+ * Loops with the same step in the other arm of the `if` whose arm this loop is. Later edits may have put tests around either of them: such a loop beside
+ * counts if it works on nothing that this one does not work on.
+ */
 export function versionsBeside(facts: FunctionFacts, loop: PeelableLoop): readonly PeelableLoop[] {
-  const parent = facts.parent(loop);
-  const arm: Node = parent !== null && parent.kind === 'compound' && parent.body.length === 1 ? parent : loop;
-  const branch = facts.parent(arm);
-  if (branch === null || !isStmt(branch) || branch.kind !== 'if' || branch.else === null) return [];
+  const place = armOf(facts, loop);
+  if (place === null) return [];
   const own = stepCode(facts, loop);
-  return loopsOf(branch.then === arm ? branch.else : branch.then).filter((other) => other.kind === loop.kind && (stepCode(facts, other) === own || sameStep(facts, loop, other)));
+  const plain = place.untested ? loopsOf(place.other, false) : [];
+  return loopsOf(place.other, true)
+    .filter((other) => other.kind === loop.kind && (stepCode(facts, other) === own || sameStep(facts, loop, other)))
+    .filter((other) => plain.includes(other) || namesNoMore(other, loop, place.branch));
 }
 
-/** The loop that a statement is, or the loops that runs of it were split into since. */
-function loopsOf(stmt: Stmt): readonly PeelableLoop[] {
+/** The nearest `if` with two arms of which one is the loop and no other statement, and whether no further test stands around the loop there; null if there is none. */
+function armOf(facts: FunctionFacts, loop: PeelableLoop): { readonly branch: IfStmt; readonly other: Stmt; readonly untested: boolean } | null {
+  let at: Stmt = loop;
+  for (let untested = true; ;) {
+    const parent: Node | null = facts.parent(at);
+    if (parent === null || !isStmt(parent)) return null;
+    if (parent.kind === 'if') {
+      if (parent.else !== null) return { branch: parent, other: parent.then === at ? parent.else : parent.then, untested };
+      untested = false;
+    } else if (parent.kind !== 'compound' || parent.body.length !== 1) {
+      return null;
+    }
+    at = parent;
+  }
+}
+
+/** The loop works on nothing that the other one does not work on; what stands in the arms themselves may have been added by later edits. */
+export function namesNoMore(interior: PeelableLoop, whole: PeelableLoop, { then, else: other }: IfStmt): boolean {
+  const inArms = (decl: Decl): boolean => [then, other].some((arm) => arm !== null && decl.span.start >= arm.span.start && decl.span.end <= arm.span.end);
+  const known = namedIn(whole);
+  return [...namedIn(interior)].every((decl) => known.has(decl) || inArms(decl));
+}
+
+function namedIn({ body }: PeelableLoop): ReadonlySet<Decl> {
+  const decls = new Set<Decl>();
+  walk(body, (node) => { if (node.kind === 'ref' && node.decl !== null) decls.add(node.decl); });
+  return decls;
+}
+
+/** The loop that a statement is, or the loops that runs of it were split into since; with `tested`, those below a test without another arm too. */
+function loopsOf(stmt: Stmt, tested: boolean): readonly PeelableLoop[] {
   if (stmt.kind === 'for' || stmt.kind === 'while') return isPeelable(stmt) ? [stmt] : [];
-  if (stmt.kind === 'compound') return stmt.body.flatMap(loopsOf);
-  if (stmt.kind === 'if' && stmt.else !== null) return [...loopsOf(stmt.then), ...loopsOf(stmt.else)];
-  return [];
+  if (stmt.kind === 'compound') return stmt.body.flatMap((child) => loopsOf(child, tested));
+  if (stmt.kind !== 'if' || (stmt.else === null && !tested)) return [];
+  return [...loopsOf(stmt.then, tested), ...(stmt.else === null ? [] : loopsOf(stmt.else, tested))];
 }
