@@ -6,6 +6,7 @@
  * definitions that the control-flow analyses offer. Not handled: writes through an alias of a variable whose address is taken; such a variable
  * is in `exposed`, and users treat its value as unknown.
  */
+import { takesValues } from '../source/index.js';
 import type { CallExpr, CompoundStmt, Expr, FunctionDecl, GotoStmt, LabelStmt, LambdaExpr, PreprocessorStmt, Stmt, TextNames, Type, VariableDecl } from '../syntax/tree.js';
 import { boundAt, isNamedIn, takes } from './binding.js';
 import { forEachChild, isStmt, strip, walk, type Node } from './children.js';
@@ -91,18 +92,6 @@ export function indexFunction(fn: FunctionDecl): FunctionIndex {
   return indexBody(codeOf(fn) ?? EMPTY, fn.returns);
 }
 
-/** C functions that host code calls with launch sizes at hand: they take values and pointers, never references. */
-const C_FUNCTIONS: ReadonlySet<string> = new Set([
-  'printf', 'fprintf', 'sprintf', 'snprintf', 'puts', 'malloc', 'calloc', 'realloc', 'free', 'memset', 'memcpy', 'memmove', 'exit', 'abs', 'ceil', 'ceilf', 'floor', 'floorf', 'sqrt',
-  'pow', 'log2', 'atoi', 'strlen', 'strcmp', 'fopen', 'fclose', 'fread', 'fwrite', 'fflush', 'srand', 'rand', 'gettimeofday', 'clock',
-]);
-
-/** The CUDA runtime's functions (`cudaMemcpy`) and the C library take no scalars by reference. */
-function takesValues(name: string): boolean {
-  const last = name.startsWith('std::') ? name.slice(5) : name.startsWith('::') ? name.slice(2) : name;
-  return C_FUNCTIONS.has(last) || (last.startsWith('cuda') && last.charAt(4) >= 'A' && last.charAt(4) <= 'Z');
-}
-
 /** May the callee write its argument at this position? Unknown callees may. */
 function mayWriteArgument(call: CallExpr, position: number, around: Stmt): boolean {
   const callee = call.callee;
@@ -166,7 +155,15 @@ export class IndexBuilder {
   finish(): FunctionIndex {
     const { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor, unread } = this;
     // Text that is not understood may have kept the address of what it names.
-    if (unread.length > 0) walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) this.expose(node); });
+    if (unread.length > 0) {
+      walk(body, (node) => { if (node.kind === 'ref' && isAutomatic(node.decl) && isNamedIn(node.decl, unread)) this.expose(node); });
+      // A launch's configuration is no part of the tree.
+      for (const variable of declared) {
+        if (variable.kind !== 'variable' || exposed.has(variable) || !isNamedIn(variable, unread)) continue;
+        exposed.add(variable);
+        this.record(variable, { kind: 'escape', value: null, node: variable });
+      }
+    }
     for (const view of this.views.reverse()) if (view.init !== null && (exposed.has(view) || (writes.get(view)?.length ?? 0) > 1)) this.expose(view.init);
     const made: FunctionIndex = { body, writes, exposed, lent, declared, calls, lambdas, branching, conversions, bound, gotos, labels, preprocessor };
     indices.set(body, made);

@@ -6,7 +6,7 @@ import { nodeReader } from '../source/includes.js';
 import { parseCompileCommands, type CompileCommand } from '../source/compile-commands.js';
 import type { SourceFile } from '../source/types.js';
 import { initParser } from '../syntax/parser.js';
-import { loadProgram, type LoadedProgram } from '../syntax/program.js';
+import { loadProgram, type HostCode, type LoadedProgram } from '../syntax/program.js';
 import { UsageError } from './errors.js';
 import type { InputFile } from './files.js';
 
@@ -38,8 +38,8 @@ export interface Contents {
   readonly present: ReadonlyMap<string, SourceFile>;
 }
 
-/** One program out of files and the headers they include. */
-export function loadGroup(files: readonly InputFile[], contents: Contents, options: GroupOptions, alone: readonly string[] = []): LoadedProgram {
+/** One program out of files and the headers they include; with `launches` of host functions only what launches depend on. */
+export function loadGroup(files: readonly InputFile[], contents: Contents, options: GroupOptions, alone: readonly string[] = [], hostCode: HostCode = 'whole'): LoadedProgram {
   const known = new Map(files.map((file) => [file.path, file.realPath]));
   return loadProgram(files.map((file) => file.path), {
     realPath: (path) => known.get(path) ?? (contents.bytes(path) === null ? nodeReader.realPath(path) : path),
@@ -48,7 +48,7 @@ export function loadGroup(files: readonly InputFile[], contents: Contents, optio
       return edited !== undefined ? encode(edited, edited.text) : contents.bytes(realPath) ?? nodeReader.readFile(realPath);
     },
     includeDirs: options.includeDirs,
-    alone,
+    alone, hostCode,
     defines: Object.fromEntries(options.define),
     ...(options.compileCommands === null ? {} : { compileCommands: options.compileCommands }),
   });

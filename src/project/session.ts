@@ -10,6 +10,7 @@ import { blockFact } from '../analysis/launch-facts.js';
 import { auditProgram } from '../audit/audit.js';
 import type { FileAudit } from '../audit/types.js';
 import type { SourceFile } from '../source/types.js';
+import type { HostCode } from '../syntax/program.js';
 import { isDefinition } from '../syntax/lower-overload.js';
 import type { FunctionDecl, Program, Unit } from '../syntax/tree.js';
 import { annotationWarnings } from './annotation-warnings.js';
@@ -141,7 +142,8 @@ export class Session {
     const wanted = nameMatcher(this.settings.kernel);
     const given = new Set(this.workspace.inputs.map((file) => file.realPath));
     for (const group of this.workspace.groups) {
-      const program = this.programOf(group);
+      // A simulation may run what host code prepares.
+      const program = this.programOf(group, options.probabilities === undefined ? 'launches' : 'whole');
       if (program === null) continue;
       const analysis = createAnalysis(program, this.analysisOptions);
       this.kernelNames.push(...kernelsOf(program, group).map(({ kernel }) => kernel.name));
@@ -187,9 +189,9 @@ export class Session {
   }
 
   /** Null if divmod itself failed on the group; that is kept as a fault. */
-  protected programOf(group: readonly InputFile[]): Program | null {
+  protected programOf(group: readonly InputFile[], hostCode: HostCode = 'whole'): Program | null {
     try {
-      return this.workspace.program(group);
+      return this.workspace.program(group, hostCode);
     } catch (error) {
       this.faults.push({ path: group.map((file) => file.path).join(', '), where: 'reading', error });
       return null;

@@ -10,6 +10,7 @@ import { SourceError } from '../source/errors.js';
 import { loadSource, sourceFromText } from '../source/source-file.js';
 import type { CompileCommand } from '../source/index.js';
 import type { Edit, SourceFile } from '../source/types.js';
+import type { HostCode } from '../syntax/program.js';
 import type { Program, Unit } from '../syntax/tree.js';
 import { loadGroup, type Contents, type GroupOptions } from './engine.js';
 import { readBytes, type InputFile } from './files.js';
@@ -104,16 +105,16 @@ export class Workspace {
   }
 
   /** Programs that were parsed last: one round asks for the program that the round before checked its edits with. */
-  private recent: readonly { readonly group: readonly InputFile[]; readonly program: Program }[] = [];
+  private recent: readonly { readonly group: readonly InputFile[]; readonly hostCode: HostCode; readonly program: Program }[] = [];
 
-  /** Parses the present state of a group, unless it was parsed already. */
-  program(group: readonly InputFile[]): Program {
-    const known = this.recent.find((made) => made.group.length === group.length && made.group.every((file, i) => file.realPath === group[i]?.realPath) && this.isPresent(made.program));
+  /** Parses the present state of a group, unless it was parsed already. Where only launches are asked of host code, a program that was read whole does. */
+  program(group: readonly InputFile[], hostCode: HostCode = 'whole'): Program {
+    const known = this.recent.find((made) => (made.hostCode === 'whole' || made.hostCode === hostCode) && made.group.length === group.length && made.group.every((file, i) => file.realPath === group[i]?.realPath) && this.isPresent(made.program));
     if (known !== undefined) return known.program;
     const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: this.present };
-    const program = loadGroup(group, contents, this.options);
+    const program = loadGroup(group, contents, this.options, [], hostCode);
     for (const unit of program.units.values()) this.adopt(unit);
-    this.recent = [{ group, program }, ...this.recent.slice(0, 1)];
+    this.recent = [{ group, hostCode, program }, ...this.recent.slice(0, 1)];
     return program;
   }
 

@@ -1,11 +1,12 @@
 /**
  * What the parser need not read: the overlay with comments, bodies that nobody asks for, and long initialiser lists exchanged for
- * spaces. Offsets stay; the braces of what was emptied stay too.
+ * spaces, and of bodies that are wanted what a slice leaves out. Offsets stay; the braces of what was emptied stay too.
  *
  * Host code that launches nothing is about a quarter of real CUDA sources; reading it only as far as its braces saves the time, and
  * what the grammar cannot read in it spoils nothing around it.
  */
 import type { Overlay, SourceFile } from './types.js';
+import type { HostSlice } from './host-slices.js';
 import { streamOf } from './overlay.js';
 import type { Stream } from './stream.js';
 
@@ -16,6 +17,8 @@ export interface BlankOptions {
   readonly list: number;
   /** Must the function that begins at `start`, with its body from the brace at `open` to `end`, be read with the file? */
   wanted(start: number, open: number, end: number): boolean;
+  /** What may be left out of the body of a function that is wanted, which begins at the token `brace`; null to read it whole. */
+  slice?(stream: Stream, brace: number, start: number, end: number): HostSlice | null;
 }
 
 export interface BlankedText {
@@ -23,12 +26,15 @@ export interface BlankedText {
   readonly text: string;
   /** Offsets of the `{` of bodies and lists that were emptied. */
   readonly emptied: ReadonlySet<number>;
+  /** Bodies that were left out in parts, by the offset of their `{`. */
+  readonly sliced: ReadonlyMap<number, HostSlice>;
 }
 
 export function blankBodies(source: SourceFile, overlay: Overlay, options: BlankOptions): BlankedText {
   const stream = streamOf(overlay);
   const emptied = new Set<number>();
-  if (stream === null) return { text: overlay.text, emptied };
+  const sliced = new Map<number, HostSlice>();
+  if (stream === null) return { text: overlay.text, emptied, sliced };
   const { tokens } = stream;
   const holes: { readonly start: number; readonly end: number }[] = [];
   for (const [open, kind] of stream.brackets.braces) {
@@ -39,7 +45,15 @@ export function blankBodies(source: SourceFile, overlay: Overlay, options: Blank
     if (close < 0 || end - start + 1 < (kind === 'block' ? options.body : options.list) || overlay.text[start] !== '{' || overlay.text[end] !== '}') continue;
     if (kind === 'block') {
       const head = headOf(stream, open);
-      if (head < 0 || options.wanted(tokens.start(head), start, end + 1)) continue;
+      if (head < 0) continue;
+      if (options.wanted(tokens.start(head), start, end + 1)) {
+        const slice = options.slice?.(stream, open, tokens.start(head), end + 1) ?? null;
+        if (slice !== null) {
+          sliced.set(start, slice);
+          for (const hole of slice.holes) holes.push(hole);
+        }
+        continue;
+      }
     } else if (stream.container(open) === 'initializer') {
       continue;
     }
@@ -48,7 +62,7 @@ export function blankBodies(source: SourceFile, overlay: Overlay, options: Blank
     holes.push({ start: start + 1, end });
   }
   for (const comment of source.comments) holes.push(comment);
-  return { text: withoutHoles(source, overlay.text, holes), emptied };
+  return { text: withoutHoles(source, overlay.text, holes), emptied, sliced };
 }
 
 /** First token of the function whose body this brace opens; -1 if it is none at namespace or class level, or not plainly one. */

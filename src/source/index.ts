@@ -13,6 +13,8 @@ export { walkConditionals, type Arm, type Group, type Certainty } from './condit
 export { groupBoundTo } from './arms.js';
 export { makeOverlay, blankInactiveArms, streamOf } from './overlay.js';
 export { blankBodies } from './blank-bodies.js';
+export { hostSlice, type HostSlice } from './host-slices.js';
+export { takesValues } from './value-functions.js';
 export { annotationsOf } from './annotations.js';
 export { resolveIncludes, SourceStore, nodeReader, type FoundInclude, type IncludeOptions, type IncludeReader, type ResolvedIncludes } from './includes.js';
 export { compileCommandFor, varyingDefines, parseCompileCommands, type CompileCommand } from './compile-commands.js';

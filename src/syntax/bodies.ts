@@ -8,14 +8,15 @@
 import type { Overlay } from '../source/types.js';
 import type { QueuedBody, UnitState } from './context.js';
 import { everything, fieldChild, parseCst, type Cst, type CstTree } from './cst.js';
+import type { Mentions } from './kernel-mentions.js';
 import type { Selection } from './lower-unit.js';
 import { cppParser } from './parser.js';
 
 /** Types of their own have methods, which belong to the functions of the file: such a body does not wait. */
 const DECLARES_TYPES = /\b(?:struct|class|union)\b/;
 
-/** Lowers the queued bodies of a file, or prepares them to be lowered later. `mentions` says whether a text names a kernel that the file sees. */
-export function lowerBodies(state: UnitState, tree: CstTree, selection: Selection, mentions: (text: string) => boolean): void {
+/** Lowers the queued bodies of a file, or prepares them to be lowered later. `mentions` knows the kernels and functions that the file sees. */
+export function lowerBodies(state: UnitState, tree: CstTree, selection: Selection, mentions: Mentions): void {
   for (let i = 0; i < state.bodies.length; i++) {
     const queued = state.bodies[i];
     if (queued !== undefined) settle(state, queued, tree, selection, mentions);
@@ -23,14 +24,20 @@ export function lowerBodies(state: UnitState, tree: CstTree, selection: Selectio
   state.bodies.length = 0;
 }
 
-function settle(state: UnitState, queued: QueuedBody, tree: CstTree, selection: Selection, mentions: (text: string) => boolean): void {
+function settle(state: UnitState, queued: QueuedBody, tree: CstTree, selection: Selection, mentions: Mentions): void {
   const { body, decl } = queued;
+  const slice = selection.sliced.get(body.start);
+  if (slice !== undefined && !(mentions.any(slice.names, slice.callees) && readBody(body, state.overlay))) {
+    state.escapes.push(...mentions.kernelsAmong(slice.names));
+    // Nobody comes to look through these.
+    for (const hole of slice.holes) state.macroUses.settle(hole);
+  }
   if (body.pending < 0) {
     queued.lower();
     return;
   }
   const text = state.overlay.text.slice(body.start, body.end);
-  const mentioned = mentions(text);
+  const mentioned = mentions.kernel(text);
   const waits = selection.late.has(body.start);
   if (!waits && !mentioned) return;
   if (waits && !mentioned && !DECLARES_TYPES.test(text)) {
@@ -50,15 +57,16 @@ function lowerLate(state: UnitState, queued: QueuedBody): void {
   for (const call of state.openCalls.splice(from)) state.link?.(call);
 }
 
-/** Parses a body that the tree of the file holds without its contents. */
-function readBody(body: Cst, overlay: Overlay): void {
+/** Parses a body that the tree of the file holds without its contents, or without some of them. False if it cannot be read by itself. */
+function readBody(body: Cst, overlay: Overlay): boolean {
   const head = 'void f()';
   const tree = parseCst(cppParser(), head + overlay.text.slice(body.start, body.end), everything, body.start - head.length);
   const [fn, more] = tree.root.children;
   const read = fn?.type === 'function_definition' && more === undefined ? fieldChild(fn, 'body') : null;
   tree.release();
-  if (read === null || read.end !== body.end) return;
+  if (read === null || read.end !== body.end) return false;
   body.children = read.children;
   body.error ||= read.error;
   body.pending = -1;
+  return true;
 }

@@ -1,6 +1,6 @@
 /** Namespace scope: everything a file declares outside of functions, and which parts of its tree are worth copying. */
-import { blankBodies } from '../source/index.js';
-import type { Overlay, OverlayNote, SourceFile } from '../source/types.js';
+import { blankBodies, hostSlice, type HostSlice } from '../source/index.js';
+import type { MacroDefinition, Overlay, OverlayNote, SourceFile } from '../source/types.js';
 import { fieldChild, namedChildren, type Cst, type Wanted } from './cst.js';
 import type { Lowering } from './context.js';
 import { declareVariables, lowerAlias, lowerTypedef, lowerUsing } from './lower-declaration.js';
@@ -34,6 +34,8 @@ export interface Selection {
   readonly emptied: ReadonlySet<number>;
   /** Those of them that are lowered when somebody asks for them; the others never are. */
   readonly late: ReadonlySet<number>;
+  /** Bodies of which the text holds only what launches depend on, by the offset of their `{`. */
+  readonly sliced: ReadonlyMap<number, HostSlice>;
 }
 
 /** Sorted offsets, and the first of them that is not less than another. */
@@ -74,23 +76,24 @@ function wordsFrom(text: string, start: string): number[] {
 /**
  * Chooses what to parse and copy. The bodies of long host functions without launches and long initialiser lists are left out for
  * good. What is worth lowering is read with the file, or only when it is asked for: small host functions, and in files that are not read `whole` (headers)
- * every function that launches nothing. `launchNames` are macros that hold a launch.
+ * every function that launches nothing. `launchNames` are macros that hold a launch. With `macros`, of host functions that launch only what the launches depend on is read.
  */
-export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[], whole: boolean): Selection {
+export function interesting(source: SourceFile, overlay: Overlay, launchNames: readonly string[], whole: boolean, macros: ReadonlyMap<string, MacroDefinition> | null): Selection {
   const launches = new Marks([
     ...overlay.notes.flatMap((note) => (note.kind === 'launch' ? [note.span.start] : [])),
     ...['cudaLaunch', ...launchNames].flatMap((word) => wordsFrom(overlay.text, word)),
   ]);
   const device = new Marks(overlay.notes.filter(isDeviceNote).map((note) => note.span.start));
   const conditionals = new Marks(source.directives.flatMap((directive) => (directive.kind === 'if' || directive.kind === 'ifdef' || directive.kind === 'ifndef' ? [directive.start] : [])));
-  const marked = (start: number, end: number): boolean => {
-    if (launches.within(start, end) || device.within(start, end)) return true;
+  const isDevice = (start: number, end: number): boolean => {
+    if (device.within(start, end)) return true;
     // A qualifier that the overlay blanked may stand directly before the function.
     const before = device.before(start);
     return before !== undefined && start - before < 400 && /^\S*\s*$/.test(overlay.text.slice(before, start));
   };
+  const marked = (start: number, end: number): boolean => launches.within(start, end) || isDevice(start, end);
   const late = new Set<number>();
-  const { text, emptied } = blankBodies(source, overlay, {
+  const { text, emptied, sliced } = blankBodies(source, overlay, {
     body: TINY_BODY, list: LONG_LIST,
     wanted: (start, open, end) => {
       const isMarked = marked(start, end);
@@ -101,9 +104,13 @@ export function interesting(source: SourceFile, overlay: Overlay, launchNames: r
       late.add(open);
       return false;
     },
+    ...(macros === null ? {} : {
+      // Device code (a lambda in it, `__host__ __device__`) is read whole.
+      slice: (stream, brace, start, end) => (isDevice(start, end) ? null : hostSlice(stream, brace, macros, (from, to) => launches.within(from, to))),
+    }),
   });
   return {
-    text, emptied, late,
+    text, emptied, late, sliced,
     wanted: (type, start, end, parentType, parentStart) => {
       if (type === 'compound_statement') return !emptied.has(start) && (parentType !== 'function_definition' || end - start < SMALL_BODY || marked(parentStart, end));
       return type !== 'initializer_list' || end - start < LONG_LIST;

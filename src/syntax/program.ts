@@ -18,13 +18,15 @@ import { isDefinedAt } from './lower-macro.js';
 import { interesting, lowerItems, type Selection } from './lower-unit.js';
 import { MacroUses } from './macro-uses.js';
 import { openTextOf } from './open-text.js';
-import { mentionOfKernels } from './kernel-mentions.js';
+import { mentionsIn } from './kernel-mentions.js';
 import { cppParser } from './parser.js';
 import { recoverKernels } from './recover.js';
 import { FileNames, Names } from './scope.js';
 import { snippetsOf } from './snippets.js';
 import type { Program, Unit } from './tree.js';
 import { lostKernels, unread } from './unit-problems.js';
+
+export type HostCode = 'whole' | 'launches';
 
 export interface LoadOptions {
   /** Reads the bytes of a file; the file system by default. */
@@ -37,6 +39,8 @@ export interface LoadOptions {
   readonly compileCommands?: readonly CompileCommand[];
   /** Real paths of files that are compiled by themselves, whoever includes them. */
   readonly alone?: readonly string[];
+  /** Of host functions that launch kernels: all that they say, or only what the launches depend on (for an audit). Everything by default. */
+  readonly hostCode?: HostCode;
 }
 
 /** A file that could not be read as text. */
@@ -277,12 +281,12 @@ class Loader {
       if (at !== undefined) includeAt.set(at, () => this.#include(work, file.path));
     }
     const launchers = launchMacros(macros);
-    let read = this.#readText(source, makeOverlay(source, macros), launchers);
+    let read = this.#readText(source, makeOverlay(source, macros), launchers, macros);
     if (read.tree.hasError) {
       const reduced = this.#reduceArms(source, read.overlay, read.tree.root);
       if (reduced !== read.overlay) {
         read.tree.release();
-        read = this.#readText(source, reduced, launchers);
+        read = this.#readText(source, reduced, launchers, macros);
       }
     }
     const { tree, overlay } = read;
@@ -300,9 +304,9 @@ class Loader {
     return work;
   }
 
-  #readText(source: SourceFile, overlay: Overlay, launchers: readonly string[]): ReadText {
+  #readText(source: SourceFile, overlay: Overlay, launchers: readonly string[], macros: ReadonlyMap<string, MacroDefinition>): ReadText {
     // Of what was asked for every problem is reported; of headers only what somebody uses need be known.
-    const selection = interesting(source, overlay, launchers, this.#roots.has(source.realPath));
+    const selection = interesting(source, overlay, launchers, this.#roots.has(source.realPath), this.options.hostCode === 'launches' ? macros : null);
     const tree = this.earlier?.handOver(source.realPath, overlay, selection, launchers) ?? parseSparse(cppParser(), selection.text, selection.wanted);
     return { tree, selection, overlay, launchers };
   }
@@ -405,7 +409,7 @@ class Loader {
     for (const work of cluster) {
       const { state, read } = work;
       if (state === null || read === null) continue;
-      lowerBodies(state, read.tree, read.selection, mentionOfKernels(work.visible));
+      lowerBodies(state, read.tree, read.selection, mentionsIn(work.visible));
       read.tree.release();
       work.read = null;
       this.#units.set(state.file, this.#unit(work, state));

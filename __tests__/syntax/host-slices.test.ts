@@ -1,0 +1,141 @@
+/** What an audit leaves out of host functions changes nothing that it is told by their launches. */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { argumentValues, blockFact, gridFact, templateValues } from '../../src/analysis/launch-facts.js';
+import { initParser, loadProgram, type LoadedProgram } from '../../src/syntax/index.js';
+
+beforeAll(async () => { await initParser(); });
+
+const HEAD = `struct Keeper { Keeper(int &v); int *to; };
+struct Plain { int v; };
+typedef int number;
+void changes(int &v); void reads(int v); int give(); template <typename T> void any(T &&v);
+#define SIZE 256
+#define OR_ELSE(x) ((x) > 0 ? (x) : SIZE)
+#define STEP n++
+#define CHECK(call) do { if ((call) != 0) printf("failed\\n"); } while (0)
+#define SET(v, x) v = x
+#define JOIN(a, b) a##b
+__global__ void k(int *data, int count, number width) { data[threadIdx.x] = count + width; }
+template <int N> __global__ void t(int *data) { data[threadIdx.x] = N; }
+void use(void *);
+`;
+
+function load(text: string, hostCode: 'whole' | 'launches'): LoadedProgram {
+  return loadProgram(['/p/a.cu'], { hostCode, realPath: (path) => (path === '/p/a.cu' ? path : null), readFile: () => new TextEncoder().encode(text) });
+}
+
+/** Everything that launches say of the kernels. */
+function told(program: LoadedProgram): unknown {
+  const kernels = [...program.units.values()].flatMap((unit) => unit.kernels);
+  return kernels.map((kernel) => {
+    const { alternatives, maxThreads, xMultipleOf32, oneDimensional, origin, value } = blockFact(kernel, program, {});
+    return {
+      name: kernel.name, alternatives, maxThreads, xMultipleOf32, oneDimensional, origin, value, grid: gridFact(kernel, program, {}).value, visible: program.allLaunchesVisible(kernel),
+      arguments: kernel.parameters.map((parameter) => argumentValues(kernel, parameter, program)?.map(String) ?? null),
+      template: kernel.template?.map((parameter) => templateValues(kernel, parameter, program)?.map(({ value: v }) => String(v)) ?? null) ?? [],
+      launches: program.launchesOf(kernel).map(({ span, form, inLoop, conditional, arguments: given, function: fn }) => ({ span, form, inLoop, conditional, types: given.map(({ type }) => type.kind), in: fn?.name ?? null })),
+    };
+  });
+}
+
+/** How many characters of host code were not read. */
+function leftOut(text: string): number {
+  const size = (program: LoadedProgram): number => {
+    let sum = 0;
+    for (const unit of program.units.values()) for (const fn of unit.functions) if (fn.name === 'host') for (const statement of fn.body?.body ?? []) sum += statement.span.end - statement.span.start;
+    return sum;
+  };
+  return size(load(text, 'whole')) - size(load(text, 'launches'));
+}
+
+function host(body: string): string {
+  return `${HEAD}\nint host(int argc, char **argv) {\n${body}\n}\n`;
+}
+
+function expectSame(body: string): void {
+  const text = host(body);
+  expect(told(load(text, 'launches'))).toEqual(told(load(text, 'whole')));
+}
+
+const LAUNCH = 'k<<<4, n>>>(data, m, 3);';
+const START = 'int n = 64; int m = 7; int *data; cudaMalloc(&data, n);';
+
+describe('statements on which a launch depends stay', () => {
+  // What comes between the declarations and the launch may change `n`, hand it out, or hide it.
+  const middles: readonly string[] = [
+    'n = 128;', 'if (argc > 1) n = 128;', 'n += 64;', 'n++;', '--n;', 'changes(n);', 'reads(n);', 'any(n);', 'Keeper keeper(n);', 'Keeper keeper{n};', 'Keeper keeper = n;', 'Keeper keeper; keeper = n;',
+    'Keeper many[1] = {n};', 'const Keeper &keeper = n;', '(Keeper)n;', 'unseen(n);', 'Unseen object(n);', 'Unseen object = n;', 'use(&n);', 'int *p = &n; *p = 3;', 'int &r = n; r = 3;', 'auto &r = n; r = 3;', 'auto &&r = n; r = 3;',
+    'const int &r = n; changes(const_cast<int &>(r));', 'STEP;', 'SET(n, 96);', 'CHECK(give());', 'CHECK(cudaMemcpy(data, data, n, 0));', 'CHECK((n = 3));', '(n) = 3;', '(argc ? n : m) = 3;', '(m, n) = 3;', 'm = n = 32;',
+    'for (n = 0; n < 4; n++) reads(m);', 'for (int n = 0; n < 4; n++) { use(data); }', 'while (n > 4) n--;', 'do { n = 32; } while (argc);', 'switch (argc) { case 1: n = 32; break; default: n = 96; }',
+    'if (argc) { int n = 5; reads(n); }', 'std::cin >> n;', 'scanf("%d", &n);', 'std::tie(n, m) = pair();', 'std::swap(n, m);', 'auto f = [&] { n = 3; }; f();', 'goto end; n = 32; end: reads(m);', 'try { n = 32; } catch (...) {}',
+    'struct Local { int v; } local; local.v = n;', 'typedef float number; number q = n;', '#ifdef WIDE\nn = 32;\n#endif', '#define MORE n = 32\nMORE;', 'asm("" : "=r"(n));', 'delete [] data; n = 32;', 'float *more = new float[n];',
+    'int JOIN(n, n) = 3; n = JOIN(n, n);', 'n = OR_ELSE(m);', 'm = SIZE; n = m;', 'int a = 32, b = a; n = b;', 'int *q, r = 96; n = r;', 'dim3 g(n); n = g.x;', 'Plain plain = {n}; n = plain.v;', 'extern int n;', 'using std::n;',
+    'n = argc > 2 ? 32 : 64;', 'if (argc < 2) { printf("usage\\n"); return 1; } else n = 128;', 'if (argc) use(data); else n = 32;', '#pragma omp parallel for\nfor (int i = 0; i < 4; i++) n = 32;', 'int n2 = n * m; n = n2;',
+    'cudaOccupancyMaxPotentialBlockSize(&m, &n, k, 0, 0);', 'int printf(n); n = printf;', 'number w = n; n = w;', 'union { int a; float b; } u; u.a = n; n = u.a;', 'reads(n = 96);', 'n <<= 1;', 'n and_eq 96;', 'int &r(n); r = 3;', 'int &r{n}; r = 3;',
+  ];
+  test.each(middles)('%s', (middle) => { expectSame(`${START}\n${middle}\n${LAUNCH}\nreturn 0;`); });
+  test.each(middles)('behind the launch, in a loop: %s', (middle) => { expectSame(`${START}\nfor (int round = 0; round < 3; round++) {\n${LAUNCH}\n${middle}\n}\nreturn 0;`); });
+});
+
+describe('what is known of a kernel stays known', () => {
+  test.each([
+    ['its address goes somewhere', `${START} void (*f)(int *, int, int) = k; use((void *)f); ${LAUNCH}`],
+    ['its address goes to a function', `${START} use((void *)k); ${LAUNCH}`],
+    ['its attributes are set', `${START} cudaFuncSetAttribute(k, 1, 2); ${LAUNCH}`],
+    ['the runtime launches it', `${START} void *list[] = {&data, &n, &m}; cudaLaunchKernel((void *)k, dim3(2), dim3(n), list, 0, 0);`],
+    ['components of a dim3', `${START} dim3 block; block.x = 16; block.y = n / 16; printf("%d\\n", n); k<<<1, block>>>(data, n, m);`],
+    ['a dim3 of another', `${START} dim3 one(32, 2); dim3 two = one; two.x = one.y; k<<<two, one>>>(data, n, m);`],
+    ['a value of a template', `${START} t<64><<<1, n>>>(data); t<SIZE><<<1, 2 * n>>>(data);`],
+    ['a launch by a macro', `#define RUN(s) k<<<1, s>>>(data, n, m)\n${START} RUN(32); RUN(n);`],
+    ['a launch in a head', `${START} if (n > 3) for (int i = 0; i < 2; i++) while (m-- > 0) ${LAUNCH}`],
+    ['a local that hides the kernel', `${START} { int k = 3; printf("%d\\n", k); } ${LAUNCH}`],
+    ['a local that hides the kernel later', `${START} ${LAUNCH} { int k = 3; n = k; }`],
+    ['a function of the same name as one of the library', `void cudaShrink(int &v);\n}\nvoid cudaTouch(int &v) { v = 3; }\nint more(int argc) { ${START} cudaTouch(n); ${LAUNCH}`],
+  ])('%s', (_, body) => { expectSame(body); });
+});
+
+test('what a launch does not depend on is left out', () => {
+  const body = `${START}
+  float *results = (float *)malloc(n * sizeof(float));
+  for (int i = 0; i < n; i++) { results[i] = i * 0.5f; if (i > 3) results[i] += 1.0f; }
+  cudaMemcpy(data, results, n * sizeof(float), cudaMemcpyHostToDevice);
+  ${LAUNCH}
+  cudaDeviceSynchronize();
+  double sum = 0; for (int i = 0; i < n; i++) sum += results[i];
+  printf("%d %f\\n", n, sum);
+  free(results);
+  return 0;`;
+  expectSame(body);
+  expect(leftOut(host(body))).toBeGreaterThan(250);
+});
+
+// --------------------------------------------------------------------------------------------------------------- at random
+
+const NAMES = ['n', 'm', 'b', 'w'];
+const name = fc.constantFrom(...NAMES);
+const value: fc.Arbitrary<string> = fc.oneof(fc.constantFrom('1', '32', '64', '100', 'SIZE', 'argc', 'give()', 'g.x'), name, fc.tuple(name, fc.constantFrom('+', '*', '/', '-', '&', '<<', ','), name).map(([a, op, c]) => `(${a} ${op} ${c})`), name.map((a) => `(int)(${a})`), name.map((a) => `OR_ELSE(${a})`));
+const simple: fc.Arbitrary<string> = fc.oneof(
+  fc.tuple(name, fc.constantFrom('=', '+=', '<<='), value).map(([a, op, v]) => `${a} ${op} ${v};`),
+  fc.tuple(fc.constantFrom('int', 'number', 'const int', 'auto', 'int &', 'const int &', 'Keeper', 'float', 'dim3'), fc.constantFrom(...NAMES, 'fresh'), fc.constantFrom(' = X;', '(X);', '{X};'), value).map(([type, a, form, v]) => `{ ${type} ${a}${form.replace('X', v)} ${type === 'int &' ? `${a} = 3;` : ''} }`),
+  fc.tuple(fc.constantFrom('changes', 'reads', 'any', 'unseen', 'printf', 'cudaFree', 'use', 'std::max', 'Keeper', 'sizeof'), fc.constantFrom('', '&'), name).map(([f, and, a]) => `${f}(${and}${a});`),
+  fc.tuple(name, fc.constantFrom('data[A] = A;', 'data[A++] = 1;', 'cudaMemcpy(data, data, A * 4, A);', 'std::cout << A;', 'std::cin >> A;', 'g.y = A;', 'dim3 h(A); g = h;', 'STEP;', 'SET(A, 96);', 'CHECK(A);', 'k<<<g, A>>>(data, A, 2);', 't<32><<<A, g>>>(data);', ';', 'return A;', 'p = &A;', '*p = A;', 'int q = A, A = 3;', 'delete [] data;')).map(([a, text]) => text.replaceAll('A', a)),
+);
+const statement: fc.Arbitrary<string> = fc.letrec<{ statement: string; block: string }>((tie) => ({
+  statement: fc.oneof({ maxDepth: 3 }, { weight: 6, arbitrary: simple }, {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constantFrom('if (A < B) S', 'if (A) S else S2', 'for (int i = 0; i < A; i++) S', 'for (A = 0; A < B; ++A) S', 'while (A-- > B) S', 'do S while (A < B);', 'switch (A) { case 1: S break; default: S2 }', '#pragma unroll\nfor (int A = 0; A < 3; A++) S'), name, name, tie('statement'), tie('block'))
+      .map(([form, a, b, one, two]) => form.replaceAll('A', a).replaceAll('B', b).replace('S2', () => two).replace('S', () => one)),
+  }, { weight: 1, arbitrary: tie('block') }),
+  block: fc.array(tie('statement'), { maxLength: 4 }).map((list) => `{ ${list.join('\n')} }`),
+})).statement;
+
+test('generated host code', () => {
+  let sliced = 0;
+  fc.assert(fc.property(fc.array(statement, { minLength: 1, maxLength: 9 }), (list) => {
+    const body = `int n = 64, m = 32; int b(16), w = n * 2; int *data, *p = nullptr; dim3 g(8, n);\n${list.join('\n')}\nk<<<m, n>>>(data, b, w);\nreturn 0;`;
+    expectSame(body);
+    if (leftOut(host(body)) > 0) sliced++;
+  }), { numRuns: Number(process.env['DIVMOD_HOST_BODIES'] ?? 300) });
+  expect(sliced).toBeGreaterThan(30);
+});

@@ -1,0 +1,156 @@
+/**
+ * What of a host function that launches kernels an audit need not read: statements on which no launch depends.
+ *
+ * Of host code only launches count, and the values of numbers in their configurations and arguments, which are found without regard to order
+ * (analysis/host-constants.ts). So a statement stays if it launches, or may give another value to a variable on which a launch depends, or declares a name that something
+ * that stays mentions; so do the heads around it. What a statement may write is told by its tokens (host-statements.ts), too much rather than too little. This is a
+ * backward slice (Weiser, "Program Slicing", 1984) without control dependence, which values of all paths together do not need. Transforms, which write
+ * host code, read everything.
+ */
+import type { MacroDefinition, Span } from './types.js';
+import { hostStatements, type HostStatement, type Mentions } from './host-statements.js';
+import type { Stream } from './stream.js';
+
+export interface HostSlice {
+  /** What can be left out, in order. */
+  readonly holes: readonly Span[];
+  /** Names in it, through macros. Where one of them is a kernel's, the slice is not to be used. */
+  readonly names: ReadonlySet<string>;
+  /** Functions that are taken for the library's. Where one of them is declared, the slice is not to be used. */
+  readonly callees: ReadonlySet<string>;
+}
+
+/** The slice of the body whose brace stands at token `open`; null if nothing can be left out. `isFixed`: must what stands between these offsets stay, because it launches? */
+export function hostSlice(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>, isFixed: (start: number, end: number) => boolean): HostSlice | null {
+  const statements = hostStatements(stream, open, macros);
+  if (statements === null) return null;
+  const slicer = new Slicer(stream, isFixed);
+  slicer.solve(statements);
+  const holes: Span[] = [];
+  const names = new Set<string>();
+  const callees = new Set<string>();
+  slicer.leave(statements, (from, to, mentions) => {
+    holes.push({ start: stream.tokens.start(from), end: stream.tokens.end(to) });
+    for (const own of mentions) {
+      for (const name of own.all) names.add(name);
+      for (const name of own.callees) callees.add(name);
+    }
+  });
+  return holes.length === 0 ? null : { holes, names, callees };
+}
+
+class Slicer {
+  readonly #kept = new Set<HostStatement>();
+  /** Variables whose values launches depend on. */
+  readonly #asked = new Set<string>();
+  /** Names that what stays mentions. */
+  readonly #named = new Set<string>();
+  /** Declared in the body as pointers and as nothing else: no number is read off them. */
+  readonly #pointers = new Set<string>();
+
+  constructor(private readonly stream: Stream, private readonly isFixed: (start: number, end: number) => boolean) {}
+
+  solve(statements: readonly HostStatement[]): void {
+    const all: HostStatement[] = [];
+    const collect = (list: readonly HostStatement[]): void => {
+      for (const statement of list) {
+        all.push(statement);
+        collect(statement.parts);
+      }
+    };
+    collect(statements);
+    for (const { own } of all) for (const name of own.pointers) this.#pointers.add(name);
+    for (const { own } of all) for (const name of own.numbers) this.#pointers.delete(name);
+    const { tokens } = this.stream;
+    for (const statement of all) {
+      const { own, first, last, parts } = statement;
+      // A launch among the parts is theirs.
+      const launches = parts.length === 0 && !statement.block ? this.isFixed(tokens.start(first), tokens.end(last)) : parts.length > 0 && this.#launchesInHead(statement);
+      if (own.fixed || launches) this.#keep(statement, true);
+    }
+    for (let size = -1; size !== this.#kept.size + this.#asked.size + this.#named.size;) {
+      size = this.#kept.size + this.#asked.size + this.#named.size;
+      // Backwards: most of what a statement needs stands in front of it.
+      for (let i = all.length - 1; i >= 0; i--) {
+        const statement = all[i];
+        if (statement === undefined) continue;
+        if (this.#isAsked(statement)) this.#keep(statement, true);
+        else if (this.#isNeeded(statement)) this.#keep(statement, false);
+      }
+    }
+  }
+
+  /** May it assign what is asked? What a head declares is its own. */
+  #isAsked({ own: { assigned, scoped }, parts }: HostStatement): boolean {
+    return meet(assigned, this.#asked, parts.length > 0 ? scoped : null);
+  }
+
+  #isNeeded(statement: HostStatement): boolean {
+    const { own: { written, declared, scoped }, parts } = statement;
+    return parts.length > 0
+      ? meet(written, this.#asked, scoped) || (!this.#kept.has(statement) && parts.some((part) => this.#kept.has(part)))
+      : meet(written, this.#asked, null) || meet(declared, this.#named, null);
+  }
+
+  /** Is there a launch in the head, that is in none of the parts? */
+  #launchesInHead({ first, last, parts }: HostStatement): boolean {
+    const { tokens } = this.stream;
+    let from = tokens.start(first);
+    for (const part of parts) {
+      if (this.isFixed(from, tokens.start(part.first))) return true;
+      from = tokens.end(part.last);
+    }
+    return this.isFixed(from, tokens.end(last));
+  }
+
+  #keep(statement: HostStatement, decides: boolean): void {
+    this.#kept.add(statement);
+    const { own } = statement;
+    // What is declared with something asked may be another name for it.
+    if (own.declared.size > 0 && meet(own.written, this.#asked, null)) for (const name of own.declared) this.#asked.add(name);
+    // A head that stays for what stands behind it is not evaluated.
+    if (decides || statement.parts.length === 0) {
+      for (const name of own.names) {
+        this.#named.add(name);
+        if (decides && !this.#pointers.has(name)) this.#asked.add(name);
+      }
+    }
+    // The only statement of a head cannot be left out from behind it.
+    if (!statement.block) for (const part of statement.parts) if (!part.block && !this.#kept.has(part)) this.#keep(part, false);
+  }
+
+  /** Calls `hole` with the first and last token of each run of statements of a block that nothing keeps. */
+  leave(block: readonly HostStatement[], hole: (from: number, to: number, mentions: readonly Mentions[]) => void): void {
+    let run: HostStatement[] = [];
+    const end = (): void => {
+      const [first] = run;
+      const last = run.at(-1);
+      if (first !== undefined && last !== undefined) hole(first.first, last.last, run.flatMap(mentionsOf));
+      run = [];
+    };
+    for (const statement of block) {
+      if (!this.#kept.has(statement) && !holdsKept(statement, this.#kept)) {
+        run.push(statement);
+        continue;
+      }
+      end();
+      if (statement.block) this.leave(statement.parts, hole);
+      else for (const part of statement.parts) if (part.block) this.leave(part.parts, hole);
+        else this.leave([part], hole);
+    }
+    end();
+  }
+}
+
+function holdsKept({ parts }: HostStatement, kept: ReadonlySet<HostStatement>): boolean {
+  return parts.some((part) => kept.has(part) || holdsKept(part, kept));
+}
+
+function mentionsOf({ own, parts }: HostStatement): Mentions[] {
+  return [own, ...parts.flatMap(mentionsOf)];
+}
+
+function meet(some: ReadonlySet<string>, others: ReadonlySet<string>, except: ReadonlySet<string> | null): boolean {
+  for (const one of some) if (others.has(one) && except?.has(one) !== true) return true;
+  return false;
+}

@@ -1,0 +1,390 @@
+/**
+ * Statements of a host function as tokens: how they nest, which variables each may declare, assign or hand out, and which it only reads.
+ *
+ * Nothing is resolved here: a name counts for every variable of that name, and what is not plainly a read counts as a write. A read is an operand of arithmetic, of a
+ * comparison or of a subscript, or an argument of a function of C or of the CUDA runtime, which take values. Null where the nesting is not plain: lambdas, labels, `try`,
+ * types of the function's own, directives, macros that open or close something.
+ */
+import type { MacroDefinition } from './types.js';
+import type { Stream } from './stream.js';
+import { tokenizeFragment } from './tokenizer.js';
+import { TokenKind, type Tokens } from './tokens.js';
+import { takesValues } from './value-functions.js';
+import { KEYWORDS, PRIMITIVE_TYPES, SPECIFIERS } from './words.js';
+
+/** A statement, or the head of one that holds others. */
+export interface HostStatement {
+  /** First and last token, of what it holds too. */
+  readonly first: number;
+  readonly last: number;
+  /** A `{…}`: nothing of its own. */
+  readonly block: boolean;
+  readonly parts: readonly HostStatement[];
+  readonly own: Mentions;
+}
+
+export interface Mentions {
+  /** Every name, through macros; those behind `.` and `->` too. */
+  readonly all: Set<string>;
+  /** Names that may be variables. */
+  readonly names: Set<string>;
+  /** Variables that may have another value afterwards, or whose address or a reference to which may be kept. */
+  readonly written: Set<string>;
+  /** Of them those that the statement itself declares or assigns. */
+  readonly assigned: Set<string>;
+  readonly declared: Set<string>;
+  /** Of what a head declares, what is surely its own. */
+  readonly scoped: Set<string>;
+  /** Of what is declared: pointers, and what may be something else. */
+  readonly pointers: Set<string>;
+  readonly numbers: Set<string>;
+  /** Functions whose arguments were taken for reads. */
+  readonly callees: Set<string>;
+  /** To be left where it is, whatever it says. */
+  fixed: boolean;
+}
+
+/** The statements between the brace at token `open` and its partner. */
+export function hostStatements(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>): readonly HostStatement[] | null {
+  const { tokens, source } = stream;
+  const [start, end] = [tokens.start(open), tokens.start(stream.match(open))];
+  if (source.directives.some((directive) => directive.kind !== 'pragma' && directive.start > start && directive.start < end)) return null;
+  try {
+    return new StatementReader(stream, macros).block(open + 1, stream.match(open));
+  } catch (error) {
+    if (error instanceof NotPlain) return null;
+    throw error;
+  }
+}
+
+class NotPlain extends Error {}
+
+/** Where one of these stands, the body is not taken apart. */
+const STRANGE: ReadonlySet<string> = new Set([
+  'goto', 'asm', '__asm__', '__asm', 'try', 'catch', 'struct', 'class', 'union', 'enum', 'template', 'operator', 'namespace', 'typedef', 'co_await', 'co_yield', 'co_return', '_Pragma', '__pragma', 'this',
+]);
+/** Statements that say what names mean. */
+const MEANINGS: ReadonlySet<string> = new Set(['using', 'extern', 'static_assert', '_Static_assert']);
+/** With one of these in it, a statement may hand out whatever it names. */
+const LOUD_WORDS: ReadonlySet<string> = new Set(['new', 'delete', 'throw', 'bitand', 'and_eq', 'or_eq', 'xor_eq']);
+/** Parentheses behind one of these hold operands. */
+const QUIET_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'constexpr']);
+const DECLARING_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch']);
+const ASSIGNMENTS: ReadonlySet<string> = new Set(['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--']);
+const BEHIND_DECLARED: ReadonlySet<string> = new Set(['=', ';', ',', '(', '{', '[', ')', ':']);
+/** What a macro may be made of without naming anything. */
+const CONSTANT_MARKS: ReadonlySet<string> = new Set(['(', ')', '+', '-', '*', '/', '%', '<<']);
+const CONTROL: ReadonlySet<string> = new Set(['if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'return', 'break', 'continue', 'goto', 'try', 'catch']);
+
+class StatementReader {
+  readonly #tokens: Tokens;
+
+  constructor(private readonly stream: Stream, private readonly macros: ReadonlyMap<string, MacroDefinition>) {
+    this.#tokens = stream.tokens;
+  }
+
+  /** Statements from token `from` up to `end`, the brace that closes. */
+  block(from: number, end: number): HostStatement[] {
+    if (end < 0) throw new NotPlain();
+    const found: HostStatement[] = [];
+    let at = from;
+    for (;;) {
+      at = this.#skip(at);
+      if (at >= end) break;
+      const statement = this.#statement(at, end);
+      found.push(statement);
+      at = statement.last + 1;
+    }
+    return found;
+  }
+
+  /** The first token from here that is no pragma. */
+  #skip(at: number): number {
+    return this.#tokens.kind(at) === TokenKind.directive ? this.#skip(at + 1) : at;
+  }
+
+  #statement(from: number, end: number): HostStatement {
+    const tokens = this.#tokens;
+    const at = this.#skip(from);
+    if (at >= end) throw new NotPlain();
+    if (tokens.is(at, '{')) {
+      const last = this.#partner(at, end);
+      return { first: at, last, block: true, parts: this.block(at + 1, last), own: this.#mentions(at, at - 1) };
+    }
+    if (tokens.is(at, 'if') || tokens.is(at, 'while') || tokens.is(at, 'for') || tokens.is(at, 'switch')) {
+      const open = tokens.is(at + 1, 'constexpr') ? at + 2 : at + 1;
+      if (!tokens.is(open, '(')) throw new NotPlain();
+      const close = this.#partner(open, end);
+      const then = this.#statement(close + 1, end);
+      if (!tokens.is(at, 'if') || !tokens.is(then.last + 1, 'else')) return { first: at, last: then.last, block: false, parts: [then], own: this.#mentions(at, close) };
+      const otherwise = this.#statement(then.last + 2, end);
+      return { first: at, last: otherwise.last, block: false, parts: [then, otherwise], own: this.#mentions(at, close) };
+    }
+    if (tokens.is(at, 'do')) {
+      const body = this.#statement(at + 1, end);
+      const open = body.last + 2;
+      if (!tokens.is(body.last + 1, 'while') || !tokens.is(open, '(')) throw new NotPlain();
+      const close = this.#partner(open, end);
+      if (!tokens.is(close + 1, ';')) throw new NotPlain();
+      return { first: at, last: close + 1, block: false, parts: [body], own: this.#mentions(body.last + 1, close + 1) };
+    }
+    if (tokens.is(at, 'else') || (tokens.isIdentifier(at) && tokens.is(at + 1, ':') && !tokens.is(at, 'default'))) throw new NotPlain();
+    if (tokens.is(at, 'case') || tokens.is(at, 'default')) {
+      let colon = at + 1;
+      while (colon < end && !tokens.is(colon, ':')) colon = tokens.is(colon, '(') ? this.#partner(colon, end) + 1 : colon + 1;
+      const inner = this.#statement(colon + 1, end);
+      return { first: at, last: inner.last, block: false, parts: [inner], own: this.#mentions(at, colon) };
+    }
+    let last = at;
+    while (last < end && !tokens.is(last, ';')) {
+      // Behind something that is no statement by itself, as far as is seen here.
+      if (last > at && tokens.isIdentifier(last) && CONTROL.has(tokens.spelling(last))) throw new NotPlain();
+      last = tokens.is(last, '(') || tokens.is(last, '[') || tokens.is(last, '{') ? this.#partner(last, end) + 1 : last + 1;
+    }
+    if (last >= end) last = end - 1;
+    return { first: at, last, block: false, parts: [], own: this.#mentions(at, last) };
+  }
+
+  #partner(open: number, end: number): number {
+    const close = this.stream.match(open);
+    if (close < 0 || close >= end + 1) throw new NotPlain();
+    return close;
+  }
+
+  /** Of the tokens from `first` to `last`, both included. */
+  #mentions(first: number, last: number): Mentions {
+    const tokens = this.#tokens;
+    const found: Mentions = { all: new Set(), names: new Set(), written: new Set(), assigned: new Set(), declared: new Set(), scoped: new Set(), pointers: new Set(), numbers: new Set(), callees: new Set(), fixed: false };
+    /** For each open bracket, whether what it holds may be kept or written. */
+    const loud: boolean[] = [];
+    const plainType = this.#isPlainType(first);
+    let all = false;
+    for (let i = first; i <= last; i++) {
+      if (tokens.kind(i) === TokenKind.directive) continue;
+      if (tokens.kind(i) === TokenKind.punctuation) {
+        switch (tokens.spelling(i)) {
+          case '(': loud.push(loud.at(-1) === true || !this.#isQuiet(i, found)); break;
+          case '[':
+            if (!tokens.isIdentifier(i - 1) && !tokens.is(i - 1, ')') && !tokens.is(i - 1, ']')) throw new NotPlain();
+            loud.push(loud.at(-1) === true);
+            break;
+          case '{': loud.push(true); break;
+          case ')': case ']': case '}': loud.pop(); break;
+          case '?': case ':': case '<:': case '<%': case '...': all = true; break;
+          default:
+        }
+        if (ASSIGNMENTS.has(tokens.spelling(i)) && this.#isOfMore(i)) all = true;
+        if (tokens.is(i, ')') && (tokens.is(i + 1, '.') || tokens.is(i + 1, '->') || tokens.is(i + 1, '['))) all = true;
+        continue;
+      }
+      if (!tokens.isIdentifier(i)) continue;
+      const name = tokens.spelling(i);
+      found.all.add(name);
+      if (this.macros.has(name)) {
+        if (!this.#throughMacro(name, found)) all = true;
+        continue;
+      }
+      if (STRANGE.has(name) && !this.#isOnlyNamed(i, name)) throw new NotPlain();
+      if (MEANINGS.has(name)) found.fixed = true;
+      if (LOUD_WORDS.has(name)) all = true;
+      if (KEYWORDS.has(name) || tokens.is(i - 1, '.') || tokens.is(i - 1, '->')) continue;
+      found.names.add(name);
+      this.#variable(i, first, name, found, loud, plainType);
+    }
+    if (all) for (const name of found.names) found.written.add(name);
+    return found;
+  }
+
+  #variable(i: number, first: number, name: string, found: Mentions, loud: readonly boolean[], plainType: boolean): void {
+    const tokens = this.#tokens;
+    if (loud.at(-1) === true) found.written.add(name);
+    const behind = this.#behindParts(i);
+    const before = tokens.spelling(i - 1);
+    const after = tokens.spelling(i + 1);
+    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') {
+      found.assigned.add(name);
+      found.written.add(name);
+    }
+    // Not among the arguments of a call.
+    const mayDeclare = loud.length === 0 || (loud.length === 1 && DECLARING_HEADS.has(tokens.spelling(first)));
+    const follows = tokens.isIdentifier(i - 1) ? !KEYWORDS.has(before) || PRIMITIVE_TYPES.has(before) || SPECIFIERS.has(before) : before === '*' || before === '&' || before === '&&' || before === '>' || before === ',';
+    if (mayDeclare && follows && BEHIND_DECLARED.has(after)) {
+      found.declared.add(name);
+      found.assigned.add(name);
+      found.written.add(name);
+      if (before === '*' && this.#isPointer(i, first, loud.length)) found.pointers.add(name);
+      else found.numbers.add(name);
+      if (loud.length === 1 && after !== ';' && after !== ')' && this.#isLed(first + 2, i)) found.scoped.add(name);
+    }
+    // An address, a reference, or `&` of two numbers; `cin >> n`.
+    if (before === '&' || before === '>>') found.written.add(name);
+    // What becomes an object of another type as it stands may be kept by it.
+    const alone = after === ';' || after === ',' || after === ')' || after === '';
+    if ((before === '=' && alone && !plainType) || before === 'return' || (before === '(' && after === ')') || (before === ')' && !this.#isCast(i - 1))) found.written.add(name);
+  }
+
+  /** `struct timeval t` declares no type. */
+  #isOnlyNamed(i: number, word: string): boolean {
+    const tokens = this.#tokens;
+    return (word === 'struct' || word === 'class' || word === 'union' || word === 'enum') && tokens.isIdentifier(i + 1) && (tokens.isIdentifier(i + 2) || tokens.is(i + 2, '*'));
+  }
+
+  /** `float *a, *b`: does a type, and nothing else, stand in front of the name, or in front of the first one of its declaration? */
+  #isPointer(i: number, first: number, depth: number): boolean {
+    const tokens = this.#tokens;
+    let type = first;
+    while (tokens.is(type, '::') || (tokens.isIdentifier(type) && (!KEYWORDS.has(tokens.spelling(type)) || PRIMITIVE_TYPES.has(tokens.spelling(type)) || SPECIFIERS.has(tokens.spelling(type))))) type++;
+    if (type === first || !tokens.is(type, '*')) return false;
+    let at = i - 1;
+    while (tokens.is(at, '*')) at--;
+    return at === type - 1 || (depth === 0 && tokens.is(at, ','));
+  }
+
+  /** Do nothing but words of a type stand from here to the name? */
+  #isLed(from: number, name: number): boolean {
+    const tokens = this.#tokens;
+    for (let i = from; i < name; i++) {
+      const word = tokens.spelling(i);
+      if (tokens.isIdentifier(i) ? KEYWORDS.has(word) && !PRIMITIVE_TYPES.has(word) && !SPECIFIERS.has(word) : i === from || (word !== '*' && word !== '&' && word !== '&&' && word !== '::')) return false;
+    }
+    return from < name;
+  }
+
+  /** The token behind a name and its subscripts and members. */
+  #behindParts(i: number): number {
+    const tokens = this.#tokens;
+    let at = i + 1;
+    for (;;) {
+      if (tokens.is(at, '[') && this.stream.match(at) > at) at = this.stream.match(at) + 1;
+      else if ((tokens.is(at, '.') || tokens.is(at, '->')) && tokens.isIdentifier(at + 1)) at += 2;
+      else return at;
+    }
+  }
+
+  /** Is what is assigned or stepped here more than a name with subscripts and members? */
+  #isOfMore(i: number): boolean {
+    const tokens = this.#tokens;
+    const isStep = tokens.is(i, '++') || tokens.is(i, '--');
+    if (isStep && (tokens.is(i + 1, '(') || tokens.is(i + 1, '*') || tokens.is(i + 1, '&') || tokens.is(i + 1, '+') || tokens.is(i + 1, '++') || tokens.is(i + 1, '--') || tokens.is(i + 1, '::'))) return true;
+    let at = i - 1;
+    while (tokens.is(at, ']')) at = this.stream.match(at) - 1;
+    return tokens.is(at, ')');
+  }
+
+  /** `(float)`, `(unsigned char *)`, `(size_t)`. */
+  #isCast(close: number): boolean {
+    const open = this.stream.match(close);
+    if (open < 0 || open + 1 === close || this.#tokens.isIdentifier(open - 1)) return false;
+    for (let i = open + 1; i < close; i++) if (!this.#tokens.is(i, '*') && !this.#tokens.is(i, 'const') && !isNumberType(this.#tokens.spelling(i))) return false;
+    return true;
+  }
+
+  /** Does the statement begin with a type of numbers, or `auto`, and no reference to it? */
+  #isPlainType(first: number): boolean {
+    const tokens = this.#tokens;
+    let at = tokens.is(first, 'for') ? first + 2 : first;
+    if (!tokens.isIdentifier(at)) return false;
+    let any = false;
+    for (; tokens.isIdentifier(at) && (isNumberType(tokens.spelling(at)) || tokens.is(at, 'const') || tokens.is(at, 'static')); at++) any ||= isNumberType(tokens.spelling(at));
+    return any && !tokens.is(at, '&') && !tokens.is(at, '&&');
+  }
+
+  /** Do these parentheses hold operands, or arguments that are taken as values? */
+  #isQuiet(open: number, found: Mentions): boolean {
+    const tokens = this.#tokens;
+    const before = open - 1;
+    if (tokens.is(before, ')') || tokens.is(before, ']') || tokens.is(before, '>')) return false;
+    if (!tokens.isIdentifier(before)) return true;
+    const name = tokens.spelling(before);
+    if (QUIET_HEADS.has(name) || PRIMITIVE_TYPES.has(name)) return true;
+    if (KEYWORDS.has(name) || tokens.is(before - 1, '.') || tokens.is(before - 1, '->')) return false;
+    // `int free(n);` declares a variable.
+    if (tokens.isIdentifier(before - 1) && !tokens.is(before - 1, 'return') && !tokens.is(before - 1, 'else') && !tokens.is(before - 1, 'do')) return false;
+    if (tokens.is(before - 1, '*') || tokens.is(before - 1, '&') || tokens.is(before - 1, '>')) return false;
+    const qualified = tokens.is(before - 1, '::');
+    if (qualified && (!tokens.is(before - 2, 'std') || tokens.is(before - 3, '::'))) return false;
+    if (!takesValues(name)) return false;
+    found.callees.add(name);
+    return true;
+  }
+
+  /** True if the macro is a constant; else the names in it count as if they stood here. */
+  #throughMacro(name: string, found: Mentions): boolean {
+    const seen = new Set<string>();
+    let constant = true;
+    const pending = [name];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const macro = this.macros.get(next);
+      if (macro === undefined) continue;
+      const { body } = macro;
+      if (macro.ambiguous || macro.popped !== undefined || macro.varies !== undefined || macro.undoneIn !== undefined) found.fixed = true;
+      const shape = shapeOf(body);
+      if (shape.opens) throw new NotPlain();
+      constant &&= shape.constant;
+      if (body.includes('##')) found.fixed = true;
+      for (const word of shape.names) {
+        found.all.add(word);
+        if (STRANGE.has(word)) found.fixed = true;
+        if (!KEYWORDS.has(word)) found.names.add(word);
+        if (this.macros.has(word)) pending.push(word);
+      }
+    }
+    return constant;
+  }
+}
+
+interface BodyShape {
+  readonly names: ReadonlySet<string>;
+  /** Numbers and strings with arithmetic between them; names in it are looked at by themselves. */
+  readonly constant: boolean;
+  /** Not one expression or statement by itself: what stands around it may mean something else than it seems to. */
+  readonly opens: boolean;
+}
+
+const shapes = new Map<string, BodyShape>();
+/** Bodies that are remembered: macros of headers come again with every file. */
+const MOST_SHAPES = 4000;
+
+function shapeOf(body: string): BodyShape {
+  const known = shapes.get(body);
+  if (known !== undefined) return known;
+  const tokens = tokenizeFragment(body);
+  const names = new Set<string>();
+  let constant = true;
+  let depth = 0;
+  let lowest = 0;
+  let structured = false;
+  for (let i = 0; i < tokens.count; i++) {
+    const text = tokens.spelling(i);
+    if (tokens.isIdentifier(i)) {
+      names.add(text);
+      if (CONTROL.has(text)) structured = true;
+    } else if (tokens.kind(i) === TokenKind.punctuation) {
+      if (!CONSTANT_MARKS.has(text)) constant = false;
+      if (text === ';' || text === '{' || text === '}' || text === '[' || text === ']') structured = true;
+      if (text === '(' || text === '[' || text === '{') depth++;
+      else if (text === ')' || text === ']' || text === '}') lowest = Math.min(lowest, --depth);
+    }
+  }
+  // `do {…} while (0)` and `{…}` are statements by themselves.
+  const closed = (tokens.is(0, 'do') && tokens.is(1, '{')) || (tokens.is(0, '{') && tokens.is(tokens.count - 1, '}'));
+  const made = { names, constant, opens: depth !== 0 || lowest < 0 || (structured && !closed && !isSubscripted(tokens)) };
+  if (shapes.size >= MOST_SHAPES) shapes.clear();
+  shapes.set(body, made);
+  return made;
+}
+
+/** `a[(i) * n]`: brackets, and nothing else that makes a statement. */
+function isSubscripted(tokens: Tokens): boolean {
+  for (let i = 0; i < tokens.count; i++) {
+    if (tokens.is(i, ';') || tokens.is(i, '{') || tokens.is(i, '}') || CONTROL.has(tokens.spelling(i))) return false;
+    if (tokens.is(i, '[') && !tokens.isIdentifier(i - 1) && !tokens.is(i - 1, ')') && !tokens.is(i - 1, ']')) return false;
+  }
+  return true;
+}
+
+function isNumberType(word: string): boolean {
+  return (PRIMITIVE_TYPES.has(word) && word !== 'void') || word.endsWith('_t');
+}
