@@ -135,6 +135,8 @@ test('two versions of a loop are not divided, and what the user tells apart is',
   expect(await divides(`    if (n < 8) ${guarded} else ${plain}`)).toBe(false);
   expect(await divides(`    const bool interior = n >= 8 && m > 3;\n    if (interior) ${plain} else ${guarded}`)).toBe(false);
   expect(await divides(`    if (n >= 8) for (int j = 0; j < m; j++) { ${plain} } else for (int j = 0; j < m; j++) { ${guarded} }`)).toBe(false);
+  // Roles whose loops do other rounds.
+  expect(await divides('    if (n >= 8) { float part = 0.f; for (int i = 0; i < 16; i++) part += a[i]; s = part; } else { for (int i = 0; i < 8; i++) { if (i < n) s += a[i]; } }')).toBe(true);
   // A flag, loops over other data, a loop of another step, arms that are alike but for what they compute.
   expect(await divides(`    if (mode == 1) ${plain} else ${guarded}`)).toBe(true);
   expect(await divides(`    if (k >= 8) for (int i = 0; i < 8; i++) s += o[i]; else ${guarded}`)).toBe(true);

@@ -8,6 +8,7 @@
 import { isStmt, strip, walk } from '../../src/analysis/children.js';
 import type { FunctionFacts } from '../../src/analysis/facts.js';
 import type { Expr, IfStmt, Stmt } from '../../src/syntax/tree.js';
+import { codeOf } from '../lib/equality.js';
 import { lacks, namesNoMore, sameStep, stepCode } from '../lib/guards/finished.js';
 import { guardsIn } from '../lib/guards/guards.js';
 import { isPeelable, type PeelableLoop } from '../lib/guards/tested-loop.js';
@@ -20,7 +21,7 @@ export function versionsIn(facts: FunctionFacts, branch: IfStmt): { readonly who
   const [first, second] = [loopsIn(then), loopsIn(other)];
   for (const [wholes, interiors] of [[second, first], [first, second]] as const) {
     for (const whole of wholes) {
-      const beside = interiors.filter((loop) => loop.kind === whole.kind && (stepCode(facts, loop) === stepCode(facts, whole) || sameStep(facts, whole, loop)));
+      const beside = interiors.filter((loop) => loop.kind === whole.kind && endCode(facts, loop) === endCode(facts, whole) && (stepCode(facts, loop) === stepCode(facts, whole) || sameStep(facts, whole, loop)));
       if (beside.length === 0) continue;
       const guards = guardsIn(facts, whole);
       const interior = beside.find((loop) => guards.some((guard) => lacks(facts, loop, [guard])) && namesNoMore(loop, whole, branch));
@@ -28,6 +29,11 @@ export function versionsIn(facts: FunctionFacts, branch: IfStmt): { readonly who
     }
   }
   return null;
+}
+
+/** What a loop goes on by: both versions do the same rounds. */
+function endCode(facts: FunctionFacts, { condition }: PeelableLoop): string {
+  return condition === null ? '' : codeOf(facts.unit.source, condition.span);
 }
 
 /** What a test in front of two versions is: inequalities that all hold, or a variable that says so. Flags and modes of the user's own are none. */
