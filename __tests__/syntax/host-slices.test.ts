@@ -110,6 +110,19 @@ test('what a launch does not depend on is left out', () => {
   expect(leftOut(host(body))).toBeGreaterThan(250);
 });
 
+test.each([
+  ['blocks', '{'.repeat(8000) + 'reads(m);' + '}'.repeat(8000)],
+  ['else-ifs', `${'if (argc) reads(m); else '.repeat(8000)} reads(m);`],
+  ['loops without braces', `${'while (argc) '.repeat(8000)} reads(m);`],
+  ['pragmas', `${'#pragma unroll\n'.repeat(20000)}reads(m);`],
+])('%s nested without end are no fault', (_, middle) => {
+  const text = host(`${START}\n${middle}\n${LAUNCH}\nreturn 0;`);
+  const program = load(text, 'launches');
+  const [kernel] = [...program.units.values()].flatMap((unit) => unit.kernels);
+  if (kernel === undefined) throw new Error('no kernel');
+  expect(program.launchesOf(kernel)).toHaveLength(1);
+});
+
 // --------------------------------------------------------------------------------------------------------------- at random
 
 const NAMES = ['n', 'm', 'b', 'w'];

@@ -129,7 +129,8 @@ class Slicer {
       run = [];
     };
     for (const statement of block) {
-      if (!this.#kept.has(statement) && !holdsKept(statement, this.#kept)) {
+      // What holds something that stays stays itself.
+      if (!this.#kept.has(statement)) {
         run.push(statement);
         continue;
       }
@@ -140,10 +141,6 @@ class Slicer {
     }
     end();
   }
-}
-
-function holdsKept({ parts }: HostStatement, kept: ReadonlySet<HostStatement>): boolean {
-  return parts.some((part) => kept.has(part) || holdsKept(part, kept));
 }
 
 function mentionsOf({ own, parts }: HostStatement): Mentions[] {

@@ -59,6 +59,9 @@ export function hostStatements(stream: Stream, open: number, macros: ReadonlyMap
 
 class NotPlain extends Error {}
 
+/** Statements nested deeper (each `else if` is one) are not taken apart: whoever walks them does so by recursion. */
+const MAX_NESTING = 200;
+
 /** Where one of these stands, the body is not taken apart. */
 const STRANGE: ReadonlySet<string> = new Set([
   'goto', 'asm', '__asm__', '__asm', 'try', 'catch', 'struct', 'class', 'union', 'enum', 'template', 'operator', 'namespace', 'typedef', 'co_await', 'co_yield', 'co_return', '_Pragma', '__pragma', 'this',
@@ -78,6 +81,7 @@ const CONTROL: ReadonlySet<string> = new Set(['if', 'else', 'for', 'while', 'do'
 
 class StatementReader {
   readonly #tokens: Tokens;
+  #depth = 0;
 
   constructor(private readonly stream: Stream, private readonly macros: ReadonlyMap<string, MacroDefinition>) {
     this.#tokens = stream.tokens;
@@ -100,13 +104,22 @@ class StatementReader {
 
   /** The first token from here that is no pragma. */
   #skip(at: number): number {
-    return this.#tokens.kind(at) === TokenKind.directive ? this.#skip(at + 1) : at;
+    let next = at;
+    while (this.#tokens.kind(next) === TokenKind.directive) next++;
+    return next;
   }
 
   #statement(from: number, end: number): HostStatement {
-    const tokens = this.#tokens;
     const at = this.#skip(from);
-    if (at >= end) throw new NotPlain();
+    if (at >= end || this.#depth >= MAX_NESTING) throw new NotPlain();
+    this.#depth++;
+    const made = this.#nested(at, end);
+    this.#depth--;
+    return made;
+  }
+
+  #nested(at: number, end: number): HostStatement {
+    const tokens = this.#tokens;
     if (tokens.is(at, '{')) {
       const last = this.#partner(at, end);
       return { first: at, last, block: true, parts: this.block(at + 1, last), own: this.#mentions(at, at - 1) };
