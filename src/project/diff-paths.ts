@@ -15,7 +15,7 @@ export class DiffPaths {
 
   /** `realPaths` are all files of the run. */
   constructor(cwd: string, realPaths: readonly string[]) {
-    this.cwd = realpathSync(cwd);
+    this.cwd = realpathSync.native(cwd);
     this.common = commonFolder(realPaths.filter((path) => !isBelow(this.cwd, path)));
   }
 

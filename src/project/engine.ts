@@ -34,6 +34,8 @@ export function readCompileCommands(path: string): readonly CompileCommand[] {
 export interface Contents {
   /** Bytes as they were read or given. */
   bytes(realPath: string): Uint8Array | null;
+  /** Bytes of a file that `bytes` does not know; from the disk if absent. */
+  readonly read?: (realPath: string) => Uint8Array;
   /** Files that were edited. */
   readonly present: ReadonlyMap<string, SourceFile>;
 }
@@ -41,11 +43,12 @@ export interface Contents {
 /** One program out of files and the headers they include; with `launches` of host functions only what launches depend on. */
 export function loadGroup(files: readonly InputFile[], contents: Contents, options: GroupOptions, alone: readonly string[] = [], hostCode: HostCode = 'whole'): LoadedProgram {
   const known = new Map(files.map((file) => [file.path, file.realPath]));
+  const read = contents.read ?? ((realPath: string) => nodeReader.readFile(realPath));
   return loadProgram(files.map((file) => file.path), {
     realPath: (path) => known.get(path) ?? (contents.bytes(path) === null ? nodeReader.realPath(path) : path),
     readFile: (realPath) => {
       const edited = contents.present.get(realPath);
-      return edited !== undefined ? encode(edited, edited.text) : contents.bytes(realPath) ?? nodeReader.readFile(realPath);
+      return edited !== undefined ? encode(edited, edited.text) : contents.bytes(realPath) ?? read(realPath);
     },
     includeDirs: options.includeDirs,
     alone, hostCode,

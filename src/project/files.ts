@@ -99,13 +99,14 @@ function kindOf(path: string): 'file' | 'folder' | 'other' | 'missing' | 'denied
 }
 
 function add(found: InputFile[], path: string, absolute: string): void {
-  found.push({ path: path.split(sep).join('/'), realPath: realpathSync(absolute) });
+  // As includes are resolved: one question to the system, not one for each folder above.
+  found.push({ path: path.split(sep).join('/'), realPath: realpathSync.native(absolute) });
 }
 
 function walk(shown: string, folder: string, root: string, ignores: IgnoreFiles, found: InputFile[], seen: Set<string>): void {
   let entries;
   try {
-    const real = realpathSync(folder);
+    const real = realpathSync.native(folder);
     if (seen.has(real)) return;
     seen.add(real);
     entries = readdirSync(folder, { withFileTypes: true });
@@ -151,9 +152,9 @@ async function without(files: readonly InputFile[], exclude: readonly string[], 
   for (const pattern of exclude) {
     const absolute = resolve(cwd, pattern);
     if (kindOf(absolute) === 'folder') {
-      for (const file of files) if (file.realPath.startsWith(realpathSync(absolute) + sep)) excluded.add(file.realPath);
+      for (const file of files) if (file.realPath.startsWith(realpathSync.native(absolute) + sep)) excluded.add(file.realPath);
     }
-    for (const match of globSync(pattern, { cwd, absolute: true, expandDirectories: false, dot: true })) excluded.add(realpathSync(match));
+    for (const match of globSync(pattern, { cwd, absolute: true, expandDirectories: false, dot: true })) excluded.add(realpathSync.native(match));
   }
   return files.filter((file) => !excluded.has(file.realPath));
 }

@@ -60,7 +60,7 @@ export class Session {
 
   protected constructor(inputs: OpenedInputs) {
     this.settings = inputs.settings;
-    this.cwd = realpathSync(inputs.cwd);
+    this.cwd = realpathSync.native(inputs.cwd);
     this.missing = inputs.failures;
     this.workspace = new Workspace(inputs.files, {
       cwd: this.cwd,

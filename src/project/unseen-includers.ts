@@ -93,7 +93,7 @@ export class UnseenIncluders {
     const files = new Map<string, SourceBelow>();
     const real = (path: string): string | null => {
       try {
-        return realpathSync(path);
+        return realpathSync.native(path);
       } catch {
         return null;
       }
@@ -222,7 +222,7 @@ function parametersAt(tokens: Tokens, open: number): { readonly close: number; r
 function mayMean(includer: string, name: string, file: string): boolean {
   if (basename(name) !== basename(file)) return false;
   try {
-    return realpathSync(join(dirname(includer), name)) === file;
+    return realpathSync.native(join(dirname(includer), name)) === file;
   } catch {
     const parts = name.split('/').filter((part) => part !== '.' && part !== '..');
     return file.endsWith(`/${parts.join('/')}`);

@@ -7,6 +7,7 @@ import { landEdits } from '../rewrite/land-edits.js';
 import { PieceText } from '../rewrite/piece-text.js';
 import { decode } from '../source/decode.js';
 import { SourceError } from '../source/errors.js';
+import { nodeReader } from '../source/includes.js';
 import { loadSource, sourceFromText } from '../source/source-file.js';
 import type { CompileCommand } from '../source/index.js';
 import type { Edit, SourceFile } from '../source/types.js';
@@ -111,9 +112,15 @@ export class Workspace {
   program(group: readonly InputFile[], hostCode: HostCode = 'whole'): Program {
     const known = this.recent.find((made) => (made.hostCode === 'whole' || made.hostCode === hostCode) && made.group.length === group.length && made.group.every((file, i) => file.realPath === group[i]?.realPath) && this.isPresent(made.program));
     if (known !== undefined) return known.program;
-    const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: this.present };
+    const headers = new Map<string, Uint8Array>();
+    const read = (realPath: string): Uint8Array => {
+      const bytes = nodeReader.readFile(realPath);
+      headers.set(realPath, bytes);
+      return bytes;
+    };
+    const contents: Contents = { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, read, present: this.present };
     const program = loadGroup(group, contents, this.options, [], hostCode);
-    for (const unit of program.units.values()) this.adopt(unit);
+    for (const unit of program.units.values()) this.adopt(unit, headers);
     this.recent = [{ group, hostCode, program }, ...this.recent.slice(0, 1)];
     return program;
   }
@@ -132,8 +139,8 @@ export class Workspace {
     return loadGroup(group, { bytes: (realPath) => this.contents.get(realPath)?.bytes ?? null, present: new Map() }, this.options, alone);
   }
 
-  /** Keeps what a file was before anybody edits it; headers come in through includes. */
-  private adopt(unit: Unit): void {
+  /** Keeps what a file was before anybody edits it; `headers` came in through includes, as they were read for it. */
+  private adopt(unit: Unit, headers: ReadonlyMap<string, Uint8Array>): void {
     const { realPath } = unit.source;
     if (this.present.has(realPath)) {
       // The edited text, as the program knows it: places in the program are places in this very file.
@@ -147,9 +154,9 @@ export class Workspace {
     }
     let content = this.contents.get(realPath);
     if (content === undefined) {
-      const read = readBytes(realPath);
-      if (!('bytes' in read)) return;
-      content = { bytes: read.bytes, onDisk: true };
+      const bytes = headers.get(realPath);
+      if (bytes === undefined) return;
+      content = { bytes, onDisk: true };
       this.contents.set(realPath, content);
     }
     this.originals.set(realPath, { source: unit.source, bytes: content.onDisk ? content.bytes : null });

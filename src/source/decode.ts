@@ -11,7 +11,6 @@ export interface Decoded {
   readonly text: string;
   readonly encoding: Encoding;
   readonly bom: boolean;
-  readonly newline: '\n' | '\r\n';
 }
 
 const MARK = [0xef, 0xbb, 0xbf] as const;
@@ -24,7 +23,7 @@ export function decode(bytes: Uint8Array): Decoded {
   const body = bom ? bytes.subarray(MARK.length) : bytes;
   const utf8 = decodeUtf8(body);
   const text = utf8 ?? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
-  return { text, encoding: utf8 === null ? 'latin1' : 'utf-8', bom, newline: majorityNewline(text) };
+  return { text, encoding: utf8 === null ? 'latin1' : 'utf-8', bom };
 }
 
 /** Bytes of `text` in the encoding of the file it came from. Throws `SourceError` if an edit brought in a character that the encoding lacks. */
@@ -38,10 +37,12 @@ export function encode(source: { readonly encoding: Encoding; readonly bom: bool
   return Uint8Array.from(source.bom ? Buffer.concat([Buffer.from(MARK), body]) : body);
 }
 
+// ignoreBOM keeps a second mark as an ordinary character: only the first belongs to the encoding.
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function decodeUtf8(bytes: Uint8Array): string | null {
   try {
-    // ignoreBOM keeps a second mark as an ordinary character: only the first belongs to the encoding.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return null;
   }
