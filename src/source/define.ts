@@ -2,8 +2,13 @@
 import type { MacroDefinition } from './types.js';
 import { tokenizeFragment } from './tokenizer.js';
 
+/** A name with a blank or nothing behind it: most macros, told without looking at what they stand for. */
+const OBJECT = /^[ \t\v\f\r\n]*([A-Za-z_$][\w$]*)(?=[ \t\v\f\r\n]|$)/;
+
 /** Null if it is malformed. `argument` has its comments and continuations removed already. */
 export function parseDefine(argument: string, file: string, line: number): MacroDefinition | null {
+  const [head, plain] = OBJECT.exec(argument) ?? [];
+  if (head !== undefined && plain !== undefined) return { name: plain, parameters: null, variadic: false, body: argument.slice(head.length).trim(), file, line, ambiguous: false };
   const tokens = tokenizeFragment(argument);
   if (!tokens.isIdentifier(0)) return null;
   const name = tokens.spelling(0);

@@ -11,13 +11,16 @@ import { KEYWORDS } from './words.js';
 const HEAD = 'if(_())';
 
 /** The index to go on from, or 0 if token `i` starts no such invocation. */
-export function dispatchRule(stream: Stream, patches: Patches, i: number, name: string): number {
+export function dispatchRule(stream: Stream, patches: Patches, i: number): number {
   const { tokens } = stream;
   const open = i + 1;
-  if (!tokens.is(open, '(') || stream.container(i) !== 'block' || KEYWORDS.has(name)) return 0;
+  // Nearly every call is refused by one of these; the arguments are gone through last.
+  if (!tokens.is(open, '(') || stream.container(i) !== 'block' || !stream.startsStatement(stream.previous(i))) return 0;
+  const name = tokens.spelling(i);
+  if (KEYWORDS.has(name)) return 0;
   const close = stream.match(open);
   const brace = close < 0 ? -1 : statementsIn(stream, open, close);
-  if (brace < 0 || !stream.startsStatement(stream.previous(i))) return 0;
+  if (brace < 0) return 0;
   const end = stream.match(brace);
   const head = { start: tokens.start(i), end: tokens.start(brace) };
   if (end < 0 || head.end - head.start < HEAD.length || !holdsLaunch(stream, brace, end)) return 0;

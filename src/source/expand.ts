@@ -61,13 +61,18 @@ class Expander {
 
   constructor(private readonly table: ReadonlyMap<string, MacroDefinition>, private readonly expandAmbiguous: boolean) {}
 
-  expandAll(input: readonly Piece[]): Piece[] {
+  expandAll(input: readonly Piece[]): readonly Piece[] {
+    if (!input.some((piece) => this.#macroAt(piece) !== undefined)) {
+      if (this.#budget < input.length) throw new Refusal();
+      this.#budget -= input.length;
+      return input;
+    }
     const output: Piece[] = [];
     // The rest of the input, reversed, so that a replacement is pushed in front of it in time proportional to its own length.
     const rest = [...input].reverse();
     for (let piece = rest.pop(); piece; piece = rest.pop()) {
       if (this.#budget-- <= 0) throw new Refusal();
-      const macro = piece.kind === TokenKind.identifier && !piece.hide.has(piece.text) ? this.#lookup(piece.text) : undefined;
+      const macro = this.#macroAt(piece);
       if (!macro) {
         output.push(piece);
         continue;
@@ -124,6 +129,10 @@ class Expander {
       if (output.length > LIMIT) throw new Refusal();
     }
     return hidden(output, hide);
+  }
+
+  #macroAt({ kind, text, hide }: Piece): MacroDefinition | undefined {
+    return kind === TokenKind.identifier && !hide.has(text) ? this.#lookup(text) : undefined;
   }
 
   #lookup(name: string): MacroDefinition | undefined {

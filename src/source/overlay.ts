@@ -57,7 +57,7 @@ export function blankInactiveArms(source: SourceFile, overlay: Overlay, range: S
 function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], macros: ReadonlyMap<string, MacroDefinition>): readonly number[] {
   const { tokens } = stream;
   const uses: number[] = [];
-  const interesting = new InterestingNames(macros.keys());
+  const interesting = new InterestingNames(macros);
   let directive = 0;
   let arm = 0;
   let next = 0;
@@ -80,8 +80,8 @@ function applyRules(stream: Stream, patches: Patches, gone: readonly Span[], mac
     } else if (kind === TokenKind.identifier) {
       const name = interesting.spelling(tokens, i);
       // A rule that handled more than one token says where to go on; 0 means that it did not apply.
-      if (name !== null) next = wordRule(stream, patches, i, name) || dispatchRule(stream, patches, i, name) || macroRule(stream, patches, i, name, uses) || grammarRule(stream, patches, i, name) || i + 1;
-      else next = strangerRule(stream, patches, i) || (tokens.is(i + 1, '(') && dispatchRule(stream, patches, i, tokens.spelling(i))) || i + 1;
+      if (name !== null) next = wordRule(stream, patches, i, name) || dispatchRule(stream, patches, i) || macroRule(stream, patches, i, name, uses) || grammarRule(stream, patches, i, name) || i + 1;
+      else next = strangerRule(stream, patches, i) || dispatchRule(stream, patches, i) || i + 1;
     }
   }
   return uses;

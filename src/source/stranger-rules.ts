@@ -4,7 +4,7 @@
  * what they mean is unknown. Where a name could be anything else it is left, and the tree tells.
  */
 import type { Patches } from './patches.js';
-import type { Stream } from './stream.js';
+import type { Container, Stream } from './stream.js';
 import { TokenKind } from './tokens.js';
 import { BOUNDS, DECLARATION_WORDS, KEYWORDS, PRIMITIVE_TYPES } from './words.js';
 
@@ -14,12 +14,21 @@ export function strangerRule(stream: Stream, patches: Patches, i: number): numbe
   const next = i + 1;
   const parenthesised = tokens.is(next, '(');
   if (!parenthesised && !tokens.isIdentifier(stream.next(i))) return 0;
+  // Inside of bodies, where most names stand, hardly any is a stranger: these are refused before anything is spelled.
+  const container = stream.container(i);
+  const outside = container === 'namespace' || container === 'record';
+  if (!outside && (parenthesised || (container !== 'parenthesis' && !followsRecordWord(stream, i)))) return 0;
   const name = tokens.spelling(i);
   if (KEYWORDS.has(name)) return 0;
-  return parenthesised ? withArguments(stream, patches, i, name) : bare(stream, patches, i, name);
+  return parenthesised ? withArguments(stream, patches, i, name) : bare(stream, patches, i, name, container);
 }
 
-function bare(stream: Stream, patches: Patches, i: number, name: string): number {
+function followsRecordWord(stream: Stream, i: number): boolean {
+  const before = stream.previousWord(i);
+  return stream.tokens.is(before, 'struct') || stream.tokens.is(before, 'class');
+}
+
+function bare(stream: Stream, patches: Patches, i: number, name: string, container: Container): number {
   const { tokens } = stream;
   const shouts = isShouting(name);
   const before = stream.previousWord(i);
@@ -28,7 +37,6 @@ function bare(stream: Stream, patches: Patches, i: number, name: string): number
     const opens = tokens.is(type + 1, '{') || tokens.is(type + 1, ':') || tokens.is(type + 1, 'final');
     return opens && !KEYWORDS.has(tokens.spelling(type)) ? remove(stream, patches, i, i, name) : 0;
   }
-  const container = stream.container(i);
   if (container === 'parenthesis' ? !shouts : container !== 'namespace' && container !== 'record') return 0;
   const starts = container !== 'parenthesis' && startsDeclaration(stream, before);
   const after = skipQualifiers(stream, stream.next(i));
@@ -43,8 +51,6 @@ function bare(stream: Stream, patches: Patches, i: number, name: string): number
 
 function withArguments(stream: Stream, patches: Patches, i: number, name: string): number {
   const { tokens } = stream;
-  const container = stream.container(i);
-  if (container !== 'namespace' && container !== 'record') return 0;
   const close = stream.match(i + 1);
   if (close < 0) return 0;
   const after = stream.next(close);

@@ -27,9 +27,7 @@ export class Stream {
     this.groups = source.directives.length > 0 ? walkConditionals(source, macros) : new Map<number, Group>();
     this.brackets = matchBrackets(this.tokens, this.groups, source.directives.map((directive) => directive.kind));
     this.roles = new MacroRoles(macros);
-    const directiveTokens: number[] = [];
-    for (let i = 0; i < this.tokens.count; i++) if (this.tokens.kind(i) === TokenKind.directive) directiveTokens.push(i);
-    this.directiveTokens = directiveTokens;
+    this.directiveTokens = source.directives.map((directive) => this.tokens.at(directive.start));
   }
 
   /** Partner of a bracket; -1 if it has none. */

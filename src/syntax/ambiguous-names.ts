@@ -3,6 +3,7 @@
  * of who includes it, and all that is declared with such names. Found once for a unit, by its tokens, when somebody asks.
  */
 import { builtin } from '../cuda/builtins.js';
+import { NameFilter } from '../source/interesting-names.js';
 import { streamOf } from '../source/overlay.js';
 import { tokensOf } from '../source/source-file.js';
 import { TokenKind, type Tokens } from '../source/tokens.js';
@@ -28,6 +29,8 @@ export class AmbiguousNames {
   readonly #plain = new Map<string, AmbiguousName>();
   readonly #members = new Map<string, AmbiguousName>();
   readonly #locals: readonly NameInArms[];
+  /** Of both tables: few names are in doubt, and tokens are many. */
+  readonly #filter = new NameFilter();
 
   constructor(private readonly unit: Unit, units: readonly Unit[]) {
     this.#locals = namesInArms(unit).names.filter((one) => one.local && !one.forCallers);
@@ -78,13 +81,17 @@ export class AmbiguousNames {
 
   /** What a name of the text means, if a build chooses it. */
   meantAt(tokens: Tokens, i: number, name: string): AmbiguousName | null {
-    return isMember(tokens, i) ? this.#members.get(name) ?? (tokens.is(i - 1, '::') ? this.#plain.get(name) ?? null : null) : this.#plain.get(name) ?? null;
+    const plain = this.#plain.get(name) ?? null;
+    const member = this.#members.get(name) ?? null;
+    if (plain === null && member === null) return null;
+    return isMember(tokens, i) ? member ?? (tokens.is(i - 1, '::') ? plain : null) : plain;
   }
 
   #add(name: string, member: boolean, made: AmbiguousName): boolean {
     const table = member ? this.#members : this.#plain;
     if (table.has(name)) return false;
     table.set(name, made);
+    this.#filter.add(name);
     return true;
   }
 
@@ -98,7 +105,7 @@ export class AmbiguousNames {
         for (const decl of declarationsOf(of)) {
           if (decl.sort === 'record' || (decl.member ? this.#members : this.#plain).has(decl.name)) continue;
           for (let i = decl.first; i <= decl.last; i++) {
-            if (i === decl.at || stream.tokens.kind(i) !== TokenKind.identifier) continue;
+            if (i === decl.at || stream.tokens.kind(i) !== TokenKind.identifier || !this.#filter.mayHold(stream.tokens, i)) continue;
             const found = this.meantAt(stream.tokens, i, stream.tokens.spelling(i));
             if (found === null) continue;
             isNew = this.#add(decl.name, decl.member, spread(found, decl.name, `${decl.name} is declared with ${found.name}: ${found.text}`, decl.sort === 'function' && takesReferences(stream.tokens, decl.first, decl.last))) || isNew;
