@@ -6,10 +6,13 @@
  * one class, read at once or late, so that the engine sees one shape of object.
  */
 import type { Directive, Problem, Span } from '../source/types.js';
+import type { Names, Scope } from './scope.js';
 import type { CompoundStmt, FunctionDecl, MemberInitialiser, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
 
 /** What is known of a function before its body is read. */
 export type FunctionHead = Omit<FunctionDecl, 'kind' | 'body' | 'understood' | 'problems' | 'initialisers' | 'defaulted'>;
+
+export interface BodyLookup { readonly names: Names; readonly scope: Scope }
 
 export class FunctionNode implements FunctionDecl {
   readonly kind = 'function' as const;
@@ -30,6 +33,7 @@ export class FunctionNode implements FunctionDecl {
   defaulted?: true;
   virtual?: true;
   constant?: true;
+  #bodyLookup: BodyLookup | null = null;
   private pending: (() => void) | null = null;
   private ownBody: CompoundStmt | null = null;
   private ownInitialisers: readonly MemberInitialiser[] | undefined = undefined;
@@ -51,6 +55,16 @@ export class FunctionNode implements FunctionDecl {
     this.headSpan = head.headSpan;
     this.directives = head.directives;
     this.inactive = head.inactive;
+  }
+
+  /** Tells that it has a body in the text, whether or not that is ever lowered, and where the names in it are looked up. */
+  define(lookup: BodyLookup): void {
+    this.#bodyLookup = lookup;
+  }
+
+  /** Null for a declaration. */
+  bodyLookup(): BodyLookup | null {
+    return this.#bodyLookup;
   }
 
   /** Puts off what fills in this node until something of it is asked for. */

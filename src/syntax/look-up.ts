@@ -5,22 +5,14 @@
  * declares in front of the place is the caller's to ask first. Where two declarations could be meant, or where a base that no file shows could hold the
  * name, the answer is null: a longer spelling has to be found.
  */
+import { FunctionNode, type BodyLookup } from './function-node.js';
 import { homeOf, memberScope, scopedEnumOf, type Found, type Names, type Scope } from './scope.js';
 import type { Decl, FunctionDecl, RecordDecl, Type } from './tree.js';
 
-interface Kept { readonly names: Names; readonly scope: Scope }
-
-const kept = new WeakMap<FunctionDecl, Kept>();
-
-/** Tells where the names of a function's body are looked up. */
-export function keepScope(fn: FunctionDecl, names: Names, scope: Scope): void {
-  kept.set(fn, { names, scope });
-}
-
 /** The variable, enumerator, parameter or type that `spelling` (`R`, `na::R`, `::na::Cfg::R`; no template arguments) means in the function; null if that is not sure. */
 export function meaningIn(fn: FunctionDecl, spelling: string): Decl | null {
-  const from = kept.get(fn);
-  if (from === undefined) return null;
+  const from = fn instanceof FunctionNode ? fn.bodyLookup() : null;
+  if (from === null) return null;
   const parts = spelling.split('::');
   const rooted = parts[0] === '';
   if (rooted) parts.shift();
@@ -71,7 +63,7 @@ function isBehind(fn: FunctionDecl, decl: Decl): boolean {
 
 type Prefix = { readonly kind: 'namespace'; readonly path: string } | { readonly kind: 'type'; readonly type: Type };
 
-function alone({ names, scope }: Kept, name: string): Decl | null {
+function alone({ names, scope }: BodyLookup, name: string): Decl | null {
   for (let level: Scope | null = scope; level !== null; level = level.parent) {
     if (level.kind === 'namespace') return inNamespaces(names, level, name);
     if (level.kind === 'record' && level.record !== null) {
@@ -109,7 +101,7 @@ function inNamespaces(names: Names, from: Scope, name: string): Decl | null {
   return others.every((found) => declOf(found) === decl) ? decl : null;
 }
 
-function firstPrefix({ names, scope }: Kept, name: string): Prefix | null {
+function firstPrefix({ names, scope }: BodyLookup, name: string): Prefix | null {
   const path = names.namespacePath(scope, name);
   const type = names.lookupType(scope, name);
   if (path !== null) return type === null ? { kind: 'namespace', path } : null;

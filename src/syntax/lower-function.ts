@@ -1,12 +1,11 @@
 /** Functions: heads with their CUDA qualifiers and bounds, bodies, what was not understood in them. */
 import { endsInReturns, IN_RETURNS } from '../source/index.js';
-import type { OverlayNote } from '../source/types.js';
+import type { OverlayNote, Span } from '../source/types.js';
 import { splitArguments } from '../source/condition.js';
 import { childOfType, fieldChild, namedChildren, type Cst } from './cst.js';
 import type { FunctionState, Lowering, UnitState } from './context.js';
 import { FunctionNode } from './function-node.js';
 import { lowerExpression, rooted, templateArguments } from './lower-expression.js';
-import { markDefinition } from './lower-overload.js';
 import { lowerArguments } from './lower-call.js';
 import { lostAssignment } from './lower-comma.js';
 import { descriptorType, lowerDeclarator, lowerSpecifiers, qualifiedName, type Declarator, type Specifiers } from './lower-type.js';
@@ -14,7 +13,6 @@ import { includeIn, unreadBody } from './lower-include.js';
 import { brokenWordIn } from './broken-words.js';
 import { doubtBody, duringDoubts, tellDoubts } from './lower-doubt.js';
 import { lowerCompound } from './lower-statement.js';
-import { keepScope } from './look-up.js';
 import { Scope, memberScope } from './scope.js';
 import type { Expr, FunctionDecl, MemberInitialiser, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
 import { VOID } from './types.js';
@@ -39,7 +37,7 @@ export function lowerFunction(ctx: Lowering, node: Cst, place: FunctionPlace | n
     const specifiers = lowerSpecifiers(ctx, node);
     const declarator = lowerDeclarator(ctx, specifiers.type, declaratorNode);
     if (declarator.functionNode === null && declaratorNode.type !== 'operator_cast') return null;
-    return declareFunction(ctx, node, fieldChild(node, 'body'), specifiers, declarator, where.before, { ...where, declareIn });
+    return declareFunction(ctx, node, fieldChild(node, 'body'), specifiers, declarator, where.before, where, declareIn);
   });
 }
 
@@ -70,22 +68,22 @@ function headNotes(ctx: Lowering, start: number, end: number): OverlayNote[] {
 
 /** Makes the declaration and queues the body. `ctx.scope` is the function's own scope if `place` is given. */
 export function declareFunction(
-  ctx: Lowering, node: Cst, body: Cst | null, specifiers: Specifiers, declarator: Declarator, before: number, place: FunctionPlace | null,
+  ctx: Lowering, node: Cst, body: Cst | null, specifiers: Specifiers, declarator: Declarator, before: number, place: FunctionPlace | null, declareIn: Scope = ctx.scope,
 ): FunctionDecl {
   const { nameNode, functionNode } = declarator;
   const scope = place === null ? new Scope('function', ctx.scope, '', null) : ctx.scope;
-  const declareIn = place?.declareIn ?? ctx.scope;
   const outerNode = place?.head ?? node;
   const headEnd = body?.start ?? node.end;
   const notes = headNotes(ctx, Math.min(before, outerNode.start), headEnd);
-  const words = new Set([...specifiers.words, ...specifiers.attributes]);
+  const noted = new Set<string>();
+  const said = (word: string): boolean => specifiers.words.has(word) || specifiers.attributes.has(word) || noted.has(word);
   const bounds: { name: string; arguments: Expr[] }[] = [];
   for (const note of notes) {
-    if (note.kind === 'qualifier') words.add(note.name);
+    if (note.kind === 'qualifier') noted.add(note.name);
     else if (note.kind === 'bounds') bounds.push({ name: note.name, arguments: ctx.inScope(scope, () => boundArguments(ctx, note.argumentsSpan.start, note.argumentsSpan.end)) });
     else if (note.kind === 'macro') {
       for (const meaning of note.standsFor) {
-        if (meaning.argument === null) words.add(meaning.name);
+        if (meaning.argument === null) noted.add(meaning.name);
         else bounds.push({ name: meaning.name, arguments: ctx.inScope(scope, () => meaningArguments(ctx, node, meaning.argument ?? '')) });
       }
     }
@@ -93,12 +91,12 @@ export function declareFunction(
   const { name, owner, specialises, nameAt } = nameOf(ctx, node, nameNode, declareIn);
   const start = Math.min(outerNode.start, notes[0]?.span.start ?? outerNode.start);
   const type = declarator.type;
-  const inline = words.has('inline') || words.has('__inline__') || words.has('forceinline');
+  const inline = said('inline') || said('__inline__') || said('forceinline');
   const decl = new FunctionNode({
     name, span: ctx.spanBetween(start, node.end), nameSpan: ctx.span(nameAt), file: ctx.unit.file,
     qualifiers: {
-      global: words.has('global'), device: words.has('device'), host: words.has('host') || !(words.has('global') || words.has('device')),
-      constexpr: words.has('constexpr'), static: words.has('static'), inline, extern: words.has('extern'),
+      global: said('global'), device: said('device'), host: said('host') || !(said('global') || said('device')),
+      constexpr: said('constexpr'), static: said('static'), inline, extern: said('extern'),
     },
     parameters: declarator.parameters,
     returns: functionNode === null ? conversionType(ctx, node) ?? specifiers.type : type.kind === 'function' ? type.returns : VOID,
@@ -109,7 +107,7 @@ export function declareFunction(
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
   if (childOfType(node, 'default_method_clause') !== null) decl.defaulted = true;
-  if (words.has('virtual') || (functionNode !== null && childOfType(functionNode, 'virtual_specifier') !== null)) decl.virtual = true;
+  if (said('virtual') || (functionNode !== null && childOfType(functionNode, 'virtual_specifier') !== null)) decl.virtual = true;
   if (isConstMethod(ctx, functionNode ?? nameNode)) decl.constant = true;
   if (body === null) {
     if (node.error && decl.qualifiers.global) {
@@ -120,10 +118,9 @@ export function declareFunction(
     }
     return decl;
   }
-  markDefinition(decl);
+  decl.define({ names: ctx.unit.lookup, scope });
   if (decl.qualifiers.global) ctx.unit.kernels.push(decl);
   for (const parameter of decl.parameters) scope.declare(parameter);
-  keepScope(decl, ctx.unit.lookup, scope);
   const later = ctx.later();
   later.scope = scope;
   ctx.unit.bodies.push({ decl, body, lower: () => duringDoubts(ctx.unit, decl.span, () => lowerBodyOf(later, node, body, decl)) });
@@ -301,5 +298,7 @@ function directivesIn(unit: UnitState, start: number, end: number): FunctionDecl
 }
 
 function inactiveIn(ctx: Lowering, start: number, end: number): FunctionDecl['inactive'] {
-  return ctx.notesBetween(start, end).flatMap((note) => (note.kind === 'inactive' ? [{ span: note.span, condition: note.condition }] : []));
+  const found: { span: Span; condition: string }[] = [];
+  for (const note of ctx.notesBetween(start, end)) if (note.kind === 'inactive') found.push({ span: note.span, condition: note.condition });
+  return found;
 }

@@ -2,6 +2,7 @@
 import { byArguments } from './argument-lookup.js';
 import { bindingOf, isBeaten, isRefused } from './overload-rank.js';
 import type { Cst } from './cst.js';
+import { FunctionNode } from './function-node.js';
 import type { Lowering } from './context.js';
 import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RecordDecl, TemplateArgument, TemplateParameterDecl, Type } from './tree.js';
 import { strip } from './tree.js';
@@ -9,15 +10,9 @@ import {
   UNKNOWN, decay, isArithmetic, printType, sameType, stripReference, substitute, unqualified, type Bindings,
 } from './types.js';
 
-const definitions = new WeakSet<FunctionDecl>();
-
-/** Marks a function that has a body in the text, whether or not it was lowered. */
-export function markDefinition(decl: FunctionDecl): void {
-  definitions.add(decl);
-}
-
+/** Has the function a body in the text, whether or not it was lowered? */
 export function isDefinition(decl: FunctionDecl): boolean {
-  return definitions.has(decl);
+  return decl instanceof FunctionNode && decl.bodyLookup() !== null;
 }
 
 const leftOut = new WeakSet<FunctionDecl>();
@@ -69,6 +64,8 @@ function overrides(base: RecordDecl, decl: FunctionDecl, depth: number): boolean
 export function bestCandidates(
   decls: readonly FunctionDecl[], args: readonly Expr[], templateArguments: readonly TemplateArgument[] | null,
 ): FunctionDecl[] {
+  const [only] = decls;
+  if (only !== undefined && decls.length === 1) return admitsArity(only, args.length) ? [only] : [];
   let admitted = decls.filter((decl) => admitsArity(decl, args.length));
   if (templateArguments !== null && admitted.some((decl) => decl.template !== null)) admitted = admitted.filter((decl) => decl.template !== null || decl.specialises !== null);
   const unique = admitted.filter((decl, i) =>
