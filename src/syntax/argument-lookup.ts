@@ -17,8 +17,7 @@ interface Reached { readonly paths: Set<string>; readonly records: Set<RecordDec
 
 /** What a call of the name finds by its arguments. One of a template's own type may lead to any namespace. */
 export function byArguments(names: Names, args: readonly Expr[], name: string): Associated {
-  // Most arguments are numbers, which lead nowhere.
-  if (args.every(({ type: { kind } }) => kind === 'int' || kind === 'float' || kind === 'bool' || kind === 'unknown')) return NOTHING;
+  if (args.every((arg) => leadsNowhere(arg.type))) return NOTHING;
   const reached: Reached = { paths: new Set(), records: new Set(), anywhere: false };
   for (const arg of args) reach(arg.type, reached);
   const decls: FunctionDecl[] = [];
@@ -29,6 +28,13 @@ export function byArguments(names: Names, args: readonly Expr[], name: string): 
     else for (const path of reached.paths) decls.push(...file.spaces.get(path)?.functions.get(name) ?? []);
   }
   return { decls, hidden };
+}
+
+/** Most arguments are numbers, or lead to such. */
+function leadsNowhere(type: Type): boolean {
+  let t = type;
+  while (t.kind === 'pointer' || t.kind === 'reference') t = t.to;
+  return t.kind === 'int' || t.kind === 'float' || t.kind === 'bool' || t.kind === 'void' || t.kind === 'unknown';
 }
 
 /** Namespaces and classes that a type is associated with. */

@@ -203,7 +203,8 @@ export class Lowering {
     return low;
   }
 
-  notesBetween(start: number, end: number): OverlayNote[] {
+  notesBetween(start: number, end: number): readonly OverlayNote[] {
+    if (this.notes.length === 0) return this.notes;
     const found: OverlayNote[] = [];
     for (let i = this.noteIndex(start); i < this.notes.length; i++) {
       const note = this.notes[i];

@@ -88,10 +88,14 @@ export function fieldChildren(node: Cst, field: string): Cst[] {
   return node.children.filter((child) => child.field === field);
 }
 
-/** Named children (punctuation and keywords left out). */
-export function namedChildren(node: Cst): Cst[] {
-  return node.children.filter((child) => child.named);
+/** Named children (punctuation and keywords left out): mostly all of them, or none. */
+export function namedChildren({ children }: Cst): readonly Cst[] {
+  let count = 0;
+  for (const child of children) if (child.named) count++;
+  return count === children.length ? children : count === 0 ? NO_CHILDREN : children.filter((child) => child.named);
 }
+
+const NO_CHILDREN: readonly Cst[] = [];
 
 /** The first child of a type, or null. */
 export function childOfType(node: Cst, type: string): Cst | null {

@@ -75,10 +75,11 @@ function named(ctx: Lowering, name: string, args: readonly TemplateArgument[] | 
 }
 
 function record(ctx: Lowering, launch: Pick<Launch, 'form' | 'kernelName' | 'candidates' | 'templateArguments' | 'grid' | 'block' | 'sharedBytes' | 'stream' | 'arguments'>, node: Cst, argumentsNode: Cst | null): void {
+  const { kernelName, candidates, templateArguments, grid, block, sharedBytes, stream, arguments: args } = launch;
   ctx.unit.launches.push({
-    ...launch,
     span: ctx.span(node), file: ctx.unit.file,
     form: ctx.expanding.length > 0 ? 'macro' : launch.form,
+    kernelName, candidates, templateArguments, grid, block, sharedBytes, stream, arguments: args,
     argumentsSpan: argumentsNode === null ? null : ctx.span(argumentsNode),
     function: ctx.fn?.decl ?? null,
     inLoop: (ctx.fn?.loops ?? 0) > 0,

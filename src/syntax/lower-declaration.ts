@@ -76,7 +76,7 @@ export function declareVariables(ctx: Lowering, node: Cst, from: number, place: 
     const equals = initNode === null ? true : childOfType(initNode, '=') !== null;
     variables.push(declareVariable(ctx, node, declaratorNode, declarator, specifiers, space, place, (decl) => initialise(ctx, valueNode, equals, decl)));
   }
-  return { kind: 'declare', span: ctx.span(node), variables, types: [...specifiers.declared], ...(functions.length === 0 ? {} : { brings: functions }) };
+  return { kind: 'declare', span: ctx.span(node), variables, types: specifiers.declared, ...(functions.length === 0 ? {} : { brings: functions }) };
 }
 
 /** Does a declarator stand in parentheses, or have subscripts, before what reads as parameters? */

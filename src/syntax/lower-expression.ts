@@ -2,7 +2,8 @@
  * Expressions. `lowerExpression` is the entry: it reads an expression and, where tree-sitter took a cast for an operator or a
  * comparison for template arguments, parses the text again with that place spelled differently of the same length.
  */
-import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE } from './lower-literal.js';
+import type { Span } from '../source/types.js';
+import { charLiteral, numberLiteral, stringLiteral, STRING_TYPE, type LiteralValue } from './lower-literal.js';
 import { childOfType, fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { checkpoint, MAX_CHAIN, MAX_DEPTH, NeedsPatch, type Lowering, type Patch } from './context.js';
 import { comesApart, looseMacro, singleOperand, templateOperand } from './loose-macro.js';
@@ -13,7 +14,7 @@ import { lowerIdentifier, lowerMember, lowerQualified, lowerTemplateName } from 
 import { lowerLambda } from './lower-lambda.js';
 import { lowerDelete, lowerNew, lowerPacked, lowerUserLiteral } from './lower-partly.js';
 import { descriptorType, lowerType, namesType } from './lower-type.js';
-import type { Expr, RecordDecl, TemplateArgument, Type } from './tree.js';
+import type { Expr, LiteralExpr, RecordDecl, TemplateArgument, Type } from './tree.js';
 import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, dependentType, isArithmetic, pointerTo, referenceCast, sameType, stripReference, unqualified } from './types.js';
 
 /** An expression by itself: condition, initialiser, statement. */
@@ -126,24 +127,33 @@ function lowerDescriptorValue(ctx: Lowering, node: Cst): Expr {
   return expression(ctx, inner);
 }
 
+/** All of one shape, wherever the value comes from. */
+function literal(span: Span, { value, type }: LiteralValue): LiteralExpr {
+  return { kind: 'literal', span, value, type };
+}
+
+/** The other reading that was found for this very place, if any. */
+export function patchAt(ctx: Lowering, at: number, kind: Patch['meaning']['kind']): Patch | undefined {
+  return ctx.patches.length === 0 ? undefined : ctx.patches.find((patch) => patch.at === at && patch.meaning.kind === kind);
+}
+
 function lowerLiteral(ctx: Lowering, node: Cst): Expr {
-  const span = ctx.span(node);
   const text = ctx.slice(node);
-  const patch = ctx.patches.find((p) => p.at === node.start && p.meaning.kind === 'value');
+  const patch = patchAt(ctx, node.start, 'value');
   if (patch?.meaning.kind === 'value') return patch.meaning.value;
   switch (node.type) {
     case 'number_literal': {
       // The grammar's numbers may carry a sign.
       if (text.startsWith('-') || text.startsWith('+')) return signedNumber(ctx, node, text);
       const number = numberLiteral(text);
-      return number === null ? ctx.opaque(node, 'number literal') : { kind: 'literal', span, ...number };
+      return number === null ? ctx.opaque(node, 'number literal') : literal(ctx.span(node), number);
     }
     case 'char_literal': {
       const char = charLiteral(text, ctx.unit.source.encoding);
-      return char === null ? ctx.opaque(node, 'character literal') : { kind: 'literal', span, ...char };
+      return char === null ? ctx.opaque(node, 'character literal') : literal(ctx.span(node), char);
     }
-    case 'true': case 'false': return { kind: 'literal', span, value: node.type === 'true', type: BOOL };
-    case 'null': return { kind: 'literal', span, value: null, type: pointerTo(VOID) };
+    case 'true': case 'false': return literal(ctx.span(node), { value: node.type === 'true', type: BOOL });
+    case 'null': return literal(ctx.span(node), { value: null, type: pointerTo(VOID) });
     case 'concatenated_string': {
       const pieces = namedChildren(node);
       if (pieces.some((piece) => !piece.type.endsWith('string_literal'))) return ctx.opaque(node, 'string with macros', STRING_TYPE);
@@ -151,7 +161,7 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
     }
     case 'user_defined_literal': {
       const number = numberLiteral(text);
-      return number === null ? lowerUserLiteral(ctx, node) : { kind: 'literal', span, ...number };
+      return number === null ? lowerUserLiteral(ctx, node) : literal(ctx.span(node), number);
     }
     default: return string(ctx, node, [text]);
   }
@@ -159,14 +169,14 @@ function lowerLiteral(ctx: Lowering, node: Cst): Expr {
 
 function string(ctx: Lowering, node: Cst, spellings: readonly string[]): Expr {
   const made = stringLiteral(spellings, ctx.unit.source.encoding);
-  return made === null ? ctx.opaque(node, 'string literal', STRING_TYPE) : { kind: 'literal', span: ctx.span(node), ...made };
+  return made === null ? ctx.opaque(node, 'string literal', STRING_TYPE) : literal(ctx.span(node), made);
 }
 
 function signedNumber(ctx: Lowering, node: Cst, text: string): Expr {
   const number = numberLiteral(text.slice(1).trimStart());
   if (number === null) return ctx.opaque(node, 'number literal');
   const digits = node.end - text.slice(1).trimStart().length;
-  const operand: Expr = { kind: 'literal', span: ctx.spanBetween(digits, node.end), ...number };
+  const operand = literal(ctx.spanBetween(digits, node.end), number);
   return { kind: 'unary', op: text.startsWith('-') ? '-' : '+', span: ctx.span(node), operand, type: number.type };
 }
 
@@ -182,6 +192,11 @@ function lowerThis(ctx: Lowering, node: Cst): Expr {
 }
 
 function lowerParen(ctx: Lowering, node: Cst): Expr {
+  const [only] = namedChildren(node);
+  if (only !== undefined && only.type !== 'parenthesized_expression' && only.type !== 'compound_statement' && ctx.depth < MAX_DEPTH) {
+    const inside = expression(ctx, only);
+    return { kind: 'paren', span: ctx.span(node), type: inside.type, inner: inside };
+  }
   // Chains of parentheses are unwrapped in a loop; each level stays a node up to the depth that others can bear.
   const levels: Cst[] = [];
   let inner: Cst | undefined = node;

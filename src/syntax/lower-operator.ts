@@ -3,7 +3,7 @@ import { fieldChild, holdsError, namedChildren, type Cst } from './cst.js';
 import { NeedsPatch, type Lowering } from './context.js';
 import { comesApart, looseMacro } from './loose-macro.js';
 import { operatorCall } from './lower-overload.js';
-import { expression, isTypeName, lowerInitList } from './lower-expression.js';
+import { expression, isTypeName, lowerInitList, patchAt } from './lower-expression.js';
 import { lowerType } from './lower-type.js';
 import type { AssignExpr, BinaryExpr, BinaryOperator, Expr, Type, UnaryExpr } from './tree.js';
 import { BOOL, INT, LONG, UNKNOWN, arithmeticType, decay, dependentType, isArithmetic, pointerTo, promote, referenceCast, stripReference, unqualified } from './types.js';
@@ -20,20 +20,21 @@ const EITHER = new Set(['+', '-', '*', '&', '&&']);
 /** Where the last operand of an expression stands that ends with one. */
 const LAST_OPERAND: Readonly<Record<string, string | undefined>> = { binary_expression: 'right', unary_expression: 'argument', pointer_expression: 'argument', cast_expression: 'value' };
 
-interface Link { readonly node: Cst; readonly operator: Cst; readonly right: Cst }
+interface Link { readonly node: Cst; readonly left: Cst; readonly operator: Cst; readonly right: Cst }
 
 /** `a + b - c …`: the left spine is walked in a loop, so that a chain of a thousand terms costs no stack. */
 export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr {
-  const links: Link[] = [];
-  let current: Cst = node;
+  const last = linkAt(ctx, node);
+  if (last === null) return ctx.opaque(node, 'binary expression');
+  // Most chains are of two operands.
+  if (last.left.type !== 'binary_expression') return makeBinary(ctx, last, expression(ctx, last.left), expression(ctx, last.right));
+  const links = [last];
+  let current = last.left;
   while (current.type === 'binary_expression') {
-    const left = fieldChild(current, 'left');
-    const right = fieldChild(current, 'right');
-    const operator = left === null || right === null ? undefined : current.children.find((c) => !c.named && c.start >= left.end && c.end <= right.start);
-    if (left === null || right === null || operator === undefined || holdsError(current)) return ctx.opaque(node, 'binary expression');
-    if (EITHER.has(operator.type)) checkCast(ctx, left);
-    links.push({ node: current, operator, right });
-    current = left;
+    const link = linkAt(ctx, current);
+    if (link === null) return ctx.opaque(node, 'binary expression');
+    links.push(link);
+    current = link.left;
   }
   if (links.length > limit) return ctx.opaque(node, ctx.leftOut(node, 'chain too long'));
   let result = expression(ctx, current);
@@ -43,6 +44,22 @@ export function lowerBinaryChain(ctx: Lowering, node: Cst, limit: number): Expr 
     result = makeBinary(ctx, link, result, expression(ctx, link.right));
   }
   return result;
+}
+
+/** Null if an operand or the operator is missing. */
+function linkAt(ctx: Lowering, node: Cst): Link | null {
+  const left = fieldChild(node, 'left');
+  const right = fieldChild(node, 'right');
+  const operator = left === null || right === null ? undefined : operatorBetween(node, left, right);
+  if (left === null || right === null || operator === undefined || holdsError(node)) return null;
+  if (EITHER.has(operator.type)) checkCast(ctx, left);
+  return { node, left, operator, right };
+}
+
+/** The operator between two operands of a node. */
+function operatorBetween(node: Cst, left: Cst, right: Cst): Cst | undefined {
+  for (const child of node.children) if (!child.named && child.start >= left.end && child.end <= right.start) return child;
+  return undefined;
 }
 
 /** If the operand that ends before a `-`, `+`, `*` or `&` is `(T)`, the operator is unary and `(T)` a cast. */
@@ -63,10 +80,10 @@ function checkCast(ctx: Lowering, left: Cst): void {
 }
 
 function makeBinary(ctx: Lowering, link: Link, left: Expr, right: Expr): Expr {
-  const patch = ctx.patches.find((p) => p.at === link.operator.start && p.meaning.kind === 'operator');
+  const patch = patchAt(ctx, link.operator.start, 'operator');
   const op = patch === undefined ? BINARY.get(link.operator.type) : '<';
   if (op === undefined) return ctx.opaque(link.node, `operator ${link.operator.type}`);
-  const loose = looseMacro(left, { op, side: 'left' }) ?? looseMacro(right, { op, side: 'right' });
+  const loose = left.kind !== 'macro' && right.kind !== 'macro' ? null : looseMacro(left, { op, side: 'left' }) ?? looseMacro(right, { op, side: 'right' });
   if (loose !== null) return comesApart(ctx, link.node, loose);
   const overloaded = operatorCall(ctx, link.node, link.operator, op, [left, right]);
   if (overloaded !== null) return overloaded;
@@ -109,7 +126,7 @@ export function lowerUnary(ctx: Lowering, node: Cst): Expr {
   const operand = fieldChild(node, 'argument');
   const operator = node.children.find((child) => !child.named);
   if (operand === null || operator === undefined) return ctx.opaque(node, 'unary expression');
-  const cast = ctx.patches.find((p) => p.at === operator.start && p.meaning.kind === 'cast');
+  const cast = patchAt(ctx, operator.start, 'cast');
   if (cast?.meaning.kind === 'cast') {
     const value = expression(ctx, operand);
     const loose = looseMacro(value, 'unary');
@@ -162,7 +179,7 @@ export function lowerAssignment(ctx: Lowering, node: Cst): Expr {
   const left = fieldChild(node, 'left');
   const right = fieldChild(node, 'right');
   if (left === null || right === null) return ctx.opaque(node, 'assignment');
-  const operator = node.children.find((child) => !child.named && child.start >= left.end && child.end <= right.start);
+  const operator = operatorBetween(node, left, right);
   if (operator === undefined) return ctx.opaque(node, 'assignment operator');
   // `c ? a : b = 1` assigns to `b`; the grammar takes the whole conditional for the target.
   if (left.type === 'conditional_expression') return ctx.opaque(node, 'assignment in a conditional');

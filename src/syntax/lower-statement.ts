@@ -25,6 +25,8 @@ const BRANCHES = new Set(['if_statement', 'switch_statement', 'return_statement'
 /** Longest `else if` chain that is kept as nested statements. */
 const MAX_ELSE_IF = 400;
 
+const NO_PRAGMAS: readonly LoopPragma[] = [];
+
 /** A block with a scope of its own. */
 export function lowerCompound(ctx: Lowering, node: Cst): CompoundStmt {
   return ctx.inBlock(() => ({ kind: 'compound', span: ctx.span(node), body: lowerStatements(ctx, node.children, node.start) }));
@@ -33,17 +35,19 @@ export function lowerCompound(ctx: Lowering, node: Cst): CompoundStmt {
 /** The statements among these nodes, in the current scope; `from` is where the text before them ended. Pragmas that stand before a loop go to the loop. */
 export function lowerStatements(ctx: Lowering, nodes: readonly Cst[], from: number): Stmt[] {
   const body: Stmt[] = [];
-  let pragmas: LoopPragma[] = [];
+  let pragmas = NO_PRAGMAS;
   let before = from;
-  for (const [at, node] of nodes.entries()) {
+  for (let at = 0; at < nodes.length; at++) {
+    const node = nodes[at];
+    if (node === undefined) break;
     if (node.type === 'preproc_call') {
       const text = ctx.slice(node).trimEnd();
-      if (/^#\s*pragma\b/.test(text)) pragmas.push({ span: ctx.spanBetween(node.start, node.start + text.length), text });
+      if (/^#\s*pragma\b/.test(text)) pragmas = [...pragmas, { span: ctx.spanBetween(node.start, node.start + text.length), text }];
       continue;
     }
     if (!node.named) continue;
     const statement = lowerStatement(ctx, node, pragmas, before);
-    pragmas = [];
+    pragmas = NO_PRAGMAS;
     before = node.end;
     if (statement !== null) body.push(withSemicolon(ctx, statement, node, nodes[at + 1]));
   }

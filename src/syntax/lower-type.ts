@@ -28,24 +28,46 @@ export interface Specifiers {
   readonly declared: readonly (RecordDecl | EnumDecl)[];
 }
 
+const NONE_DECLARED: readonly (RecordDecl | EnumDecl)[] = [];
+
 /** Most declarations have none: it is never added to. */
 const NO_WORDS: ReadonlySet<string> = new Set();
 
+/** Sets of one word of the language, `const` nearly always: each is made once. */
+const SINGLE_WORDS = new Map<string, ReadonlySet<string>>();
+
 function withWord(words: ReadonlySet<string>, word: string): ReadonlySet<string> {
-  return words === NO_WORDS ? new Set([word]) : new Set([...words, word]);
+  if (words !== NO_WORDS) return new Set([...words, word]);
+  let made = SINGLE_WORDS.get(word);
+  if (made === undefined) SINGLE_WORDS.set(word, made = new Set([word]));
+  return made;
+}
+
+const MAX_KNOWN = 1000;
+const knownAttributes = new Map<string, ReadonlySet<string>>();
+
+/** The names in `[[…]]`; few spellings make up nearly all. */
+function attributesIn(text: string): ReadonlySet<string> {
+  const old = knownAttributes.get(text);
+  if (old !== undefined) return old;
+  if (knownAttributes.size >= MAX_KNOWN) knownAttributes.clear();
+  const made = new Set(text.slice(2, -2).split(',').map((attribute) => attribute.replace(/\(.*/s, '').trim()));
+  knownAttributes.set(text, made);
+  return made;
 }
 
 /** Everything before the declarators of a declaration, parameter, field or function. */
 export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
   let words = NO_WORDS;
   let attributes = NO_WORDS;
-  const declared: (RecordDecl | EnumDecl)[] = [];
+  let declared: readonly (RecordDecl | EnumDecl)[] = NONE_DECLARED;
   let typeNode: Cst | null = null;
   for (const child of node.children) {
     if (child.field === 'type') typeNode = child;
     else if (child.type === 'storage_class_specifier' || child.type === 'type_qualifier') words = withWord(words, ctx.slice(child));
     else if (child.type === 'attribute_declaration') {
-      for (const attribute of ctx.slice(child).slice(2, -2).split(',')) attributes = withWord(attributes, attribute.replace(/\(.*/s, '').trim());
+      const names = attributesIn(ctx.slice(child));
+      attributes = attributes === NO_WORDS ? names : new Set([...attributes, ...names]);
     } else if (child.type === 'virtual') words = withWord(words, 'virtual');
     else if (child.type === 'explicit_function_specifier') words = withWord(words, 'explicit');
   }
@@ -56,7 +78,7 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
     if (record) {
       const decl = lowerRecord(ctx, typeNode, null);
       if (decl !== null) {
-        if (childOfType(typeNode, 'field_declaration_list') !== null) declared.push(decl);
+        if (childOfType(typeNode, 'field_declaration_list') !== null) declared = [decl];
         type = recordType(decl);
       } else {
         type = unknownType(ctx.slice(typeNode));
@@ -64,7 +86,7 @@ export function lowerSpecifiers(ctx: Lowering, node: Cst): Specifiers {
     } else if (typeNode.type === 'enum_specifier') {
       const decl = lowerEnum(ctx, typeNode);
       if (decl !== null) {
-        if (childOfType(typeNode, 'enumerator_list') !== null) declared.push(decl);
+        if (childOfType(typeNode, 'enumerator_list') !== null) declared = [decl];
         type = enumType(decl);
       }
     } else {

@@ -55,6 +55,20 @@ export class Scope {
     return this.#types ?? NO_TYPES;
   }
 
+  /** What this level itself declares by a name. Most levels declare nothing: their tables are not there to be asked. */
+  own(name: string): Found | null {
+    const value = this.#values?.get(name);
+    if (value !== undefined) return { kind: 'value', decl: value, member: this.kind === 'record' ? this.record : null };
+    const functions = this.#functions?.get(name);
+    if (functions !== undefined) return { kind: 'functions', decls: functions, member: this.kind === 'record' ? this.record : null };
+    const type = this.#types?.get(name);
+    return type === undefined ? null : { kind: 'type', decl: type };
+  }
+
+  ownType(name: string): TypeDecl | undefined {
+    return this.#types?.get(name);
+  }
+
   /** Paths of namespaces named by using-directives at this level. */
   get usings(): readonly string[] {
     return this.#usings ?? NO_USINGS;
@@ -296,7 +310,7 @@ export class Names {
     if (this.doubting && this.isSpecialisedMember(record, name)) return null;
     const scope = memberScopes.get(record);
     if (scope !== undefined) {
-      const own = local(scope, name);
+      const own = scope.own(name);
       if (own !== null) return own;
     } else {
       const field = record.fields.find((f) => f.name === name);
@@ -318,7 +332,7 @@ export class Names {
     for (const file of this.visible) {
       const scope = file.spaces.get(path);
       if (scope === undefined) continue;
-      const found = local(scope, name);
+      const found = scope.own(name);
       if (found === null) continue;
       if (found.kind === 'functions') functions = functions === null ? [...found.decls] : [...functions, ...found.decls];
       else if (rest === null || incomplete(rest)) rest = found;
@@ -358,7 +372,7 @@ export class Names {
   private atLevel(level: Scope, name: string, depth: number): Found | null {
     if (level.kind === 'namespace') return this.inNamespace(level.path, name, depth);
     if (level.kind === 'record' && level.record !== null) return this.member(level.record, name);
-    const own = local(level, name);
+    const own = level.own(name);
     if (own !== null) return own;
     for (const used of level.usings) {
       const found = this.inNamespace(used, name, depth + 1);
@@ -369,7 +383,7 @@ export class Names {
 
   private typeAtLevel(level: Scope, name: string, depth: number): TypeDecl | null {
     if (level.kind === 'namespace') return this.typeInNamespace(level.path, name, depth);
-    const own = level.types.get(name);
+    const own = level.ownType(name);
     if (own !== undefined) return own;
     if (level.kind === 'record' && level.record !== null) {
       for (const base of baseRecords(level.record)) {
@@ -389,7 +403,7 @@ export class Names {
     if (this.doubted(path, name, depth)) return null;
     let best: TypeDecl | null = null;
     for (const file of this.visible) {
-      const found = file.spaces.get(path)?.types.get(name);
+      const found = file.spaces.get(path)?.ownType(name);
       if (found !== undefined && (best === null || (best.kind === 'record' && !best.complete))) best = found;
     }
     if (best !== null || depth > 8) return best;
@@ -405,13 +419,4 @@ export class Names {
 
 function incomplete(found: Found): boolean {
   return found.kind === 'type' && found.decl.kind === 'record' && !found.decl.complete;
-}
-
-function local(scope: Scope, name: string): Found | null {
-  const value = scope.values.get(name);
-  if (value !== undefined) return { kind: 'value', decl: value, member: scope.kind === 'record' ? scope.record : null };
-  const functions = scope.functions.get(name);
-  if (functions !== undefined) return { kind: 'functions', decls: functions, member: scope.kind === 'record' ? scope.record : null };
-  const type = scope.types.get(name);
-  return type === undefined ? null : { kind: 'type', decl: type };
 }
