@@ -7,11 +7,19 @@ export interface LiteralValue { readonly value: bigint | number | boolean | stri
 
 const ESCAPES: Record<string, number> = { n: 10, t: 9, r: 13, '0': 0, a: 7, b: 8, e: 27, f: 12, v: 11, '\\': 92, "'": 39, '"': 34, '?': 63 };
 
+/** Those of one letter that stand for one character, whatever follows them (`\0` may go on). */
+const SIMPLE_ESCAPES: Readonly<Record<string, string | undefined>> = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"' };
+
 const MAX_KNOWN = 20_000;
 const known = new Map<string, LiteralValue | null>();
 
+const ZERO = 0x30;
+const DIGITS: readonly LiteralValue[] = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n].map((value) => ({ value, type: INT }));
+
 /** A number with its suffix. Null if the spelling is none (user-defined suffixes). Few spellings make up most of a program. */
 export function numberLiteral(spelling: string): LiteralValue | null {
+  const digit = spelling.length === 1 ? DIGITS[spelling.charCodeAt(0) - ZERO] : undefined;
+  if (digit !== undefined) return digit;
   const old = known.get(spelling);
   if (old !== undefined) return old;
   if (known.size >= MAX_KNOWN) known.clear();
@@ -110,17 +118,24 @@ export function stringLiteral(spellings: readonly string[], encoding: Encoding):
   return { value: textOf(units.map((unit) => (coding.width === 4 ? String.fromCodePoint(unit) : String.fromCharCode(unit)))), type: coding === ORDINARY ? STRING_TYPE : pointerTo(qualify(coding.type, { const: true })) };
 }
 
-/** What nearly all literals are: ASCII between quotes, no escapes, which is its own units in every encoding. */
+/** What nearly all literals are: ASCII between quotes, no escapes but `\\n` and its like, which is its own units in every encoding. */
 function plainText(spellings: readonly string[]): string | null {
   let text = '';
   for (const spelling of spellings) {
     const end = spelling.length - 1;
     if (end < 1 || spelling.charCodeAt(0) !== QUOTE || spelling.charCodeAt(end) !== QUOTE) return null;
+    let from = 1;
     for (let i = 1; i < end; i++) {
       const code = spelling.charCodeAt(i);
-      if (code === BACKSLASH || code === QUOTE || code > 0x7f) return null;
+      if (code === QUOTE || code > 0x7f) return null;
+      if (code !== BACKSLASH) continue;
+      const escaped = i + 1 < end ? SIMPLE_ESCAPES[spelling.charAt(i + 1)] : undefined;
+      if (escaped === undefined) return null;
+      text += spelling.slice(from, i) + escaped;
+      from = i + 2;
+      i++;
     }
-    text += spelling.slice(1, -1);
+    text += spelling.slice(from, end);
   }
   return text;
 }
@@ -154,7 +169,7 @@ function unitsOf(parts: readonly Part[], { width }: Coding, encoding: Encoding):
       // Compilers pass bytes that are no UTF-8 through; what they make of them in wide literals is their own affair.
       if (width !== 1) return null;
       units.push(code);
-    } else if (width === 1) units.push(...UTF8.encode(String.fromCodePoint(code)));
+    } else if (width === 1 && code > 0x7f) units.push(...UTF8.encode(String.fromCodePoint(code)));
     else if (width === 2 && code > 0xffff) units.push(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
     else units.push(code);
   }

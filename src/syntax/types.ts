@@ -89,6 +89,7 @@ export function sizedType(words: readonly string[]): Type | null {
 /** The same type with qualifiers added. */
 export function qualify(type: Type, added: { const?: boolean; volatile?: boolean }): Type {
   if (added.const !== true && added.volatile !== true) return type;
+  if (added.volatile !== true && (type.kind === 'int' || type.kind === 'float' || type.kind === 'bool')) return constant(type);
   return {
     ...type,
     ...(added.const === true ? { const: true as const } : {}),
@@ -96,10 +97,27 @@ export function qualify(type: Type, added: { const?: boolean; volatile?: boolean
   };
 }
 
+/** Of types with qualifiers those without: asked for at each place where a value of the type is used. */
+const plainTypes = new WeakMap<Type, Type>();
+/** By the type without it. There are few types of numbers, and each is one object. */
+const constants = new WeakMap<Type, Type>();
+
+function constant(type: Type): Type {
+  const known = constants.get(type);
+  if (known !== undefined) return known;
+  const made: Type = { ...type, const: true };
+  constants.set(type, made);
+  if (type.const !== true && type.volatile !== true) plainTypes.set(made, type);
+  return made;
+}
+
 /** The same type without `const` and `volatile` at its top. */
 export function unqualified(type: Type): Type {
   if (type.const !== true && type.volatile !== true) return type;
+  const known = plainTypes.get(type);
+  if (known !== undefined) return known;
   const { const: _const, volatile: _volatile, ...rest } = type;
+  plainTypes.set(type, rest);
   return rest;
 }
 
