@@ -100,7 +100,11 @@ class Loader {
   readonly #reader: IncludeReader;
   readonly #store: SourceStore;
   readonly #works = new Map<string, Work>();
-  readonly #macros = new Map<string, Map<string, MacroDefinition>>();
+  /** By real path: what files include and define does not hang on what is in doubt, and two loads share it. */
+  readonly #macros: Map<string, Map<string, MacroDefinition>>;
+  readonly #resolved: Map<string, ReturnType<typeof resolveIncludes>>;
+  /** Folders of `-I` for headers that have no command of their own. */
+  readonly #folders: Map<string, readonly string[]>;
   readonly #failed: FailedFile[] = [];
   readonly #snippets = snippetsOf(cppParser());
   readonly #units = new Map<string, Unit>();
@@ -125,6 +129,9 @@ class Loader {
       readFile: options.readFile ?? ((path) => nodeReader.readFile(path)),
     };
     this.#store = earlier === null ? new SourceStore(this.#reader) : earlier.#store;
+    this.#macros = earlier === null ? new Map() : earlier.#macros;
+    this.#resolved = earlier === null ? new Map() : earlier.#resolved;
+    this.#folders = earlier === null ? new Map() : earlier.#folders;
   }
 
   /** What files mean otherwise for some of those who include them. */
@@ -197,8 +204,6 @@ class Loader {
     return [...sources.filter((s) => !included.has(s.realPath)), ...sources.filter((s) => included.has(s.realPath))];
   }
 
-  readonly #resolved = new Map<string, ReturnType<typeof resolveIncludes>>();
-
   #includesOf(source: SourceFile): ReturnType<typeof resolveIncludes> {
     const known = this.#resolved.get(source.realPath);
     if (known !== undefined) return known;
@@ -209,9 +214,6 @@ class Loader {
     if (folders.length > 0) for (const { realPath } of found.found) if (!this.#folders.has(realPath)) this.#folders.set(realPath, folders);
     return found;
   }
-
-  /** Folders of `-I` for headers that have no command of their own. */
-  readonly #folders = new Map<string, readonly string[]>();
 
   #command(source: SourceFile): CompileCommand | null {
     const { compileCommands } = this.options;
@@ -281,8 +283,9 @@ class Loader {
       if (at !== undefined) includeAt.set(at, () => this.#include(work, file.path));
     }
     const launchers = launchMacros(macros);
-    let read = this.#readText(source, makeOverlay(source, macros), launchers, macros);
-    if (read.tree.hasError) {
+    const known = this.earlier?.takeOver(source.realPath, macros) ?? null;
+    let read = known ?? this.#readText(source, makeOverlay(source, macros), launchers, macros);
+    if (known === null && read.tree.hasError) {
       const reduced = this.#reduceArms(source, read.overlay, read.tree.root);
       if (reduced !== read.overlay) {
         read.tree.release();
@@ -309,6 +312,15 @@ class Loader {
     const selection = interesting(source, overlay, launchers, this.#roots.has(source.realPath), this.options.hostCode === 'launches' ? macros : null);
     const tree = this.earlier?.handOver(source.realPath, overlay, selection, launchers) ?? parseSparse(cppParser(), selection.text, selection.wanted);
     return { tree, selection, overlay, launchers };
+  }
+
+  /** All that was made of a file whose bodies this load did not come to lower, if it is to be read with the same macros again. */
+  takeOver(realPath: string, macros: ReadonlyMap<string, MacroDefinition>): ReadText | null {
+    const work = this.#works.get(realPath);
+    if (work === undefined || work.state === null || work.read === null || !isSameTable(work.state.macros, macros)) return null;
+    const { read } = work;
+    work.read = null;
+    return read;
   }
 
   /** The tree of a file whose bodies this load did not come to lower, if it would be read the same again. */
@@ -429,6 +441,12 @@ class Loader {
       ...(state.doubts === null ? {} : { doubts: state.doubts }),
     };
   }
+}
+
+function isSameTable(a: ReadonlyMap<string, MacroDefinition>, b: ReadonlyMap<string, MacroDefinition>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [name, macro] of a) if (b.get(name) !== macro) return false;
+  return true;
 }
 
 function stillDefined({ undoneIn: _, ...macro }: MacroDefinition): MacroDefinition {
