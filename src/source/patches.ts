@@ -51,5 +51,13 @@ export class Patches {
 }
 
 function blanked(text: string): string {
-  return /[\n\r]/.test(text) ? text.replace(/[^\n\r]/g, ' ') : ' '.repeat(text.length);
+  let blank = '';
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c !== 10 && c !== 13) continue;
+    blank += ' '.repeat(i - from) + text.charAt(i);
+    from = i + 1;
+  }
+  return blank + ' '.repeat(text.length - from);
 }

@@ -19,11 +19,15 @@ import { BOOL, UNKNOWN, ULONG, VOID, arithmeticType, decay, dependentType, isAri
 
 /** An expression by itself: condition, initialiser, statement. */
 export function lowerExpression(ctx: Lowering, node: Cst): Expr {
-  return rooted(ctx, node, (root) => expression(ctx, root)) ?? ctx.opaque(node, 'ambiguous expression');
+  return rooted(ctx, node, readExpression) ?? ctx.opaque(node, 'ambiguous expression');
+}
+
+function readExpression(root: Cst, ctx: Lowering): Expr {
+  return expression(ctx, root);
 }
 
 /** Reads a node; if a place in it needs another reading, patches the text, parses it again and starts over. Null if that fails. */
-export function rooted<T>(ctx: Lowering, node: Cst, read: (root: Cst) => T): T | null {
+export function rooted<T>(ctx: Lowering, node: Cst, read: (root: Cst, ctx: Lowering) => T): T | null {
   const undo = checkpoint(ctx.unit);
   const { depth, scope, override, text, original, notes, patches: outer } = ctx;
   let root = node;
@@ -31,7 +35,7 @@ export function rooted<T>(ctx: Lowering, node: Cst, read: (root: Cst) => T): T |
   for (let attempt = 0; ; attempt++) {
     try {
       ctx.patches = patches;
-      return read(root);
+      return read(root, ctx);
     } catch (error) {
       if (!(error instanceof NeedsPatch)) throw error;
       undo();
