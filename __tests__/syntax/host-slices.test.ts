@@ -14,7 +14,13 @@ void changes(int &v); void reads(int v); int give(); template <typename T> void 
 #define OR_ELSE(x) ((x) > 0 ? (x) : SIZE)
 #define STEP n++
 #define CHECK(call) do { if ((call) != 0) printf("failed\\n"); } while (0)
+#define CHECKED(call) { int status = call; if (status != 0) printf("failed: %s\\n", #call); }
+#define OUTER(call) CHECK((call))
+#define KEEP(x) Keeper x
+#define AFTER(x) q = 5; n = x
 #define SET(v, x) v = x
+#define COPY(v, x) do { v = x; } while (0)
+#define PLUS +=
 #define JOIN(a, b) a##b
 __global__ void k(int *data, int count, number width) { data[threadIdx.x] = count + width; }
 template <int N> __global__ void t(int *data) { data[threadIdx.x] = N; }
@@ -39,11 +45,11 @@ function told(program: LoadedProgram): unknown {
   });
 }
 
-/** How many characters of host code were not read. */
-function leftOut(text: string): number {
+/** How many characters of a host function were not read. */
+function leftOut(text: string, name = 'host'): number {
   const size = (program: LoadedProgram): number => {
     let sum = 0;
-    for (const unit of program.units.values()) for (const fn of unit.functions) if (fn.name === 'host') for (const statement of fn.body?.body ?? []) sum += statement.span.end - statement.span.start;
+    for (const unit of program.units.values()) for (const fn of unit.functions) if (fn.name === name) for (const statement of fn.body?.body ?? []) sum += statement.span.end - statement.span.start;
     return sum;
   };
   return size(load(text, 'whole')) - size(load(text, 'launches'));
@@ -59,7 +65,7 @@ function expectSame(body: string): void {
 }
 
 const LAUNCH = 'k<<<4, n>>>(data, m, 3);';
-const START = 'int n = 64; int m = 7; int *data; cudaMalloc(&data, n);';
+const START = 'int n = 64; int m = 7; int q = 7; if (argc > 2) q = 96; int *data; cudaMalloc(&data, n);';
 
 describe('statements on which a launch depends stay', () => {
   // What comes between the declarations and the launch may change `n`, hand it out, or hide it.
@@ -72,7 +78,21 @@ describe('statements on which a launch depends stay', () => {
     'struct Local { int v; } local; local.v = n;', 'typedef float number; number q = n;', '#ifdef WIDE\nn = 32;\n#endif', '#define MORE n = 32\nMORE;', 'asm("" : "=r"(n));', 'delete [] data; n = 32;', 'float *more = new float[n];',
     'int JOIN(n, n) = 3; n = JOIN(n, n);', 'n = OR_ELSE(m);', 'm = SIZE; n = m;', 'int a = 32, b = a; n = b;', 'int *q, r = 96; n = r;', 'dim3 g(n); n = g.x;', 'Plain plain = {n}; n = plain.v;', 'extern int n;', 'using std::n;',
     'n = argc > 2 ? 32 : 64;', 'if (argc < 2) { printf("usage\\n"); return 1; } else n = 128;', 'if (argc) use(data); else n = 32;', '#pragma omp parallel for\nfor (int i = 0; i < 4; i++) n = 32;', 'int n2 = n * m; n = n2;',
-    'cudaOccupancyMaxPotentialBlockSize(&m, &n, k, 0, 0);', 'int printf(n); n = printf;', 'number w = n; n = w;', 'union { int a; float b; } u; u.a = n; n = u.a;', 'reads(n = 96);', 'n <<= 1;', 'n and_eq 96;', 'int &r(n); r = 3;', 'int &r{n}; r = 3;',
+    'cudaOccupancyMaxPotentialBlockSize(&m, &n, k, 0, 0);', 'int printf(n); n = printf;', 'number w = n; n = w;', 'union { int a; float b; } u; u.a = n; n = u.a;', 'reads(n = 96);', 'n <<= 1;', 'n and_eq 96;',
+    // Another variable, that no launch names, gives it its value.
+    'n = q;', 'SET(n, q);', 'COPY(n, q);', 'AFTER(q);', '(n) = q;', '(argc ? n : m) = q;', 'n = argc ? q : 64;', 'n = OR_ELSE(q);', 'n PLUS q;', 'KEEP(n);', 'KEEP(free(n));', 'float f = q; n = (int)f;', 'double f; f = q; n = f;', 'int w = 0; CHECK(w = q); n = w;', 'for (int i = 0; i < 3; i++) n = q;',
+    'if ((n = q)) use(data);', 'n = (use(data), q);', 'int p2 = q; n = p2;', 'dim3 s(q, 2); n = s.x;', 'std::tie(n, m) = std::make_pair(q, 1);', 'auto [a, b] = pair(); n = a;', '{ auto [n, b] = pair(); k<<<1, n>>>(data, b, 2); }', '{ int (n) = 5; k<<<1, n>>>(data, 1, 2); }', '{ float n = 5; use(&n); }',
+    // Arguments of calls within calls.
+    'CHECK(cudaMemcpy(data, data, n, 0));', 'CHECKED(cudaMemcpy(data, data, n * q, 0));', 'OUTER(cudaMemset(data, 0, n));', 'CHECK(changes(n));', 'unseen(cudaMemset(data, 0, n));', 'unseen(cudaMemset(data, 0, n), n);', 'CHECK(scanf("%d", &n));', 'CHECKED(cudaMallocHost(&n, 4));', 'unseen(Keeper(n));', 'CHECK(n);', 'CHECKED(n);', 'KEEP(cudaFree(n));',
+    'printf("%d %s\\n", n, argc ? "yes" : "no");', 'scanf("%d", argc ? &n : &m);', 'scanf("%d", &(argc ? n : m));', 'scanf("%d", &(m, n));', 'use(&(m, n));', 'printf("%d\\n", (argc ? n : m) = 3);', 'printf("%d\\n", n = q);', 'printf("%d\\n", argc ? n : changes(n));', 'hipMemcpy(data, data, n, 0);', 'assert(n > 0);', 'assert(n = q);',
+    'int &r = (m, n); r = 3;', 'auto &r = (m, n); r = 3;', 'auto &&r = argc ? n : m; r = 3;', 'Keeper keeper = (m, n);', 'float *more = new float[n * q]();', 'int *more = new int[2]{n, q};', 'Keeper *more = new Keeper(n);', 'Keeper *more = new Keeper[n];', 'Keeper **more = new Keeper *[n]; delete [] more;', 'new (data) int(n);',
+    // Lambdas.
+    'auto f = [=] { return n; }; use(&f);', 'auto f = [&n, q] { n = q; }; f();', 'auto f = [w = n]() mutable { w++; }; f();', 'auto f = [&] { int n = 3; changes(n); }; f();', 'std::for_each(data, data + n, [&](int v) { n += v; });', 'auto f = [&](int n) { k<<<2, n>>>(data, n, q); }; f(q);', 'auto f = [] { for (int i = 0; i < 3; i++) { if (i) return 1; } return 2; }; n = f();',
+    'auto f = [&r = n](int v) { r = v; }; f(3);', 'auto f = [&] {\n#ifdef WIDE\nn = 32;\n#endif\n}; f();', 'int z[] = {n, q}; n = z[1];', '[&] { n = 32; }();', 'auto [f, g] = std::make_pair([&] { n = 3; }, 2);', 'auto &[f, g] = twice; f = n;',
+    // Groups of whole statements, and others.
+    '#ifdef WIDE\nn = 32;\n#else\nn = 96;\n#endif', '#if SIZE > 3\nuse(data);\n#elif SIZE > 2\nn = q;\n#endif', '#ifdef WIDE\nif (argc) {\n#endif\nn = 32;\n#ifdef WIDE\n}\n#endif', 'n = 3 +\n#ifdef WIDE\n5\n#else\n6\n#endif\n;', 'if (argc)\n#ifdef WIDE\nn = 32;\n#else\nn = 96;\n#endif', 'if (argc) use(data);\n#ifdef WIDE\nelse n = 32;\n#endif',
+    '#ifdef WIDE\nint z = n;\n#ifdef HIGH\nn = z * 2;\n#endif\nuse(data);\n#endif', '#ifdef WIDE\nchanges(n)\n#else\nreads(n)\n#endif\n;', '#if 0\nn = 32;\n#endif', '#ifdef WIDE\n#define LATER n = 32\n#else\n#define LATER\n#endif\nLATER;', 'switch (argc) {\n#ifdef WIDE\ncase 1: n = 32; break;\n#endif\ndefault: n = q; }',
+    '#ifdef WIDE\nk<<<2, q>>>(data, n, 4);\n#endif', '#pragma unroll\n#ifdef WIDE\nfor (int i = 0; i < n; i++) reads(i);\n#endif', '#ifdef WIDE\n{\n#else\n{ n = 32;\n#endif\nreads(m); }', '#error no\nn = 32;', 'int &r(n); r = 3;', 'int &r{n}; r = 3;',
   ];
   test.each(middles)('%s', (middle) => { expectSame(`${START}\n${middle}\n${LAUNCH}\nreturn 0;`); });
   test.each(middles)('behind the launch, in a loop: %s', (middle) => { expectSame(`${START}\nfor (int round = 0; round < 3; round++) {\n${LAUNCH}\n${middle}\n}\nreturn 0;`); });
@@ -84,6 +104,9 @@ describe('what is known of a kernel stays known', () => {
     ['its address goes to a function', `${START} use((void *)k); ${LAUNCH}`],
     ['its attributes are set', `${START} cudaFuncSetAttribute(k, 1, 2); ${LAUNCH}`],
     ['the runtime launches it', `${START} void *list[] = {&data, &n, &m}; cudaLaunchKernel((void *)k, dim3(2), dim3(n), list, 0, 0);`],
+    ['a reference to a component', `${START} dim3 block(32, 2); unsigned &r = block.x; r = 64; k<<<1, block>>>(data, n, m);`],
+    ['a component that is kept', `${START} dim3 block(32, 2); Keeper keeper = block.x; k<<<1, block>>>(data, n, m);`],
+    ['a component that is handed out', `${START} dim3 block(32, 2); changes(block.y); k<<<1, block>>>(data, n, m);`],
     ['components of a dim3', `${START} dim3 block; block.x = 16; block.y = n / 16; printf("%d\\n", n); k<<<1, block>>>(data, n, m);`],
     ['a dim3 of another', `${START} dim3 one(32, 2); dim3 two = one; two.x = one.y; k<<<two, one>>>(data, n, m);`],
     ['a value of a template', `${START} t<64><<<1, n>>>(data); t<SIZE><<<1, 2 * n>>>(data);`],
@@ -93,6 +116,30 @@ describe('what is known of a kernel stays known', () => {
     ['a local that hides the kernel later', `${START} ${LAUNCH} { int k = 3; n = k; }`],
     ['a function of the same name as one of the library', `void cudaShrink(int &v);\n}\nvoid cudaTouch(int &v) { v = 3; }\nint more(int argc) { ${START} cudaTouch(n); ${LAUNCH}`],
   ])('%s', (_, body) => { expectSame(body); });
+});
+
+describe('of a long function that launches nothing, what names a kernel is read', () => {
+  const LONG = 'printf("nothing of k, \'k\' or data.k is said here\\n"); // k\n'.repeat(12);
+  const USES: readonly string[] = [
+    'use((void *)k);', 'void (*f)(int *, int, int) = k; use((void *)f);', 'auto f = &k;', 'if (argc) { use((void *)&k); }', 'for (auto f : {k, k}) use((void *)f);', 'USE_K;', 'USE(k);', 'GIVEN(use, k);', 'use((void *)KERNEL);', 'TAIL(use((void *), ));', 'PASTED(, k);',
+    'switch (argc) { case 1: use((void *)k); }', '#ifdef WIDE\nuse((void *)k);\n#endif', 'auto f = [] { use((void *)k); };', 'struct Local { void go() { use((void *)k); } } local; local.go();', 'return use((void *)k);', 'goto end; use((void *)k); end: ;', 'cudaFuncSetAttribute(k, 1, 2);', 'cudaOccupancyMaxPotentialBlockSize(&argc, &argc, k, 0, 0);',
+    'int k = 3; reads(k);', 'data.k = 3;', '{ int k = 3; } use((void *)k);', 'k(argc);', 'AMBIGUOUS(3);', 'reads(3);', 'use((void *)t<3>);', 'space::k();',
+  ];
+  test.each(USES)('%s', (use) => {
+    const text = `#define USE_K use((void *)k)\n#define USE(x) use((void *)x)\n#define GIVEN(f, k) f((void *)k)\n#define KERNEL INNER\n#define INNER k\n#define PASTED(a, b) use((void *)a##b)\n#ifdef WIDE\n#define AMBIGUOUS(x) reads(x)\n#else\n#define AMBIGUOUS(x) use((void *)k)\n#endif
+${HEAD}\nnamespace space { void k(); }\nvoid k(int more);\nint other(int argc) {\n${LONG}\n${use}\n${LONG}\n}\nint host(int argc) { ${START} ${LAUNCH} t<64><<<1, n>>>(data); }\n`;
+    expect(told(load(text, 'launches'))).toEqual(told(load(text, 'whole')));
+  });
+  test('and nothing else', () => {
+    expect(leftOut(`${HEAD}\nint other(int argc) {\n${LONG}\nuse((void *)k);\n}\nint host(int argc) { ${START} ${LAUNCH} }\n`, 'other')).toBeGreaterThan(500);
+  });
+  test.each(['use((void *)k);', 'USE_K;', 'USE(k);', 'use((void *)INNER);', 'PASTED(, k);'])('its launches are not all: %s', (use) => {
+    const text = `#define USE_K use((void *)k)\n#define USE(x) use((void *)x)\n#define INNER k\n#define PASTED(a, b) use((void *)a##b)\n${HEAD}\nint other(int argc) {\n${LONG}\n${use}\n}\nint host(int argc) { ${START} ${LAUNCH} }\n`;
+    for (const mode of ['launches', 'whole'] as const) {
+      const program = load(text, mode);
+      expect([...program.units.values()].flatMap((unit) => unit.kernels).filter((kernel) => kernel.name === 'k').map((kernel) => program.allLaunchesVisible(kernel))).toEqual([false]);
+    }
+  });
 });
 
 test('what a launch does not depend on is left out', () => {
@@ -125,19 +172,20 @@ test.each([
 
 // --------------------------------------------------------------------------------------------------------------- at random
 
-const NAMES = ['n', 'm', 'b', 'w'];
+const NAMES = ['n', 'm', 'b', 'w', 'q'];
 const name = fc.constantFrom(...NAMES);
 const value: fc.Arbitrary<string> = fc.oneof(fc.constantFrom('1', '32', '64', '100', 'SIZE', 'argc', 'give()', 'g.x'), name, fc.tuple(name, fc.constantFrom('+', '*', '/', '-', '&', '<<', ','), name).map(([a, op, c]) => `(${a} ${op} ${c})`), name.map((a) => `(int)(${a})`), name.map((a) => `OR_ELSE(${a})`));
 const simple: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(name, fc.constantFrom('=', '+=', '<<='), value).map(([a, op, v]) => `${a} ${op} ${v};`),
   fc.tuple(fc.constantFrom('int', 'number', 'const int', 'auto', 'int &', 'const int &', 'Keeper', 'float', 'dim3'), fc.constantFrom(...NAMES, 'fresh'), fc.constantFrom(' = X;', '(X);', '{X};'), value).map(([type, a, form, v]) => `{ ${type} ${a}${form.replace('X', v)} ${type === 'int &' ? `${a} = 3;` : ''} }`),
   fc.tuple(fc.constantFrom('changes', 'reads', 'any', 'unseen', 'printf', 'cudaFree', 'use', 'std::max', 'Keeper', 'sizeof'), fc.constantFrom('', '&'), name).map(([f, and, a]) => `${f}(${and}${a});`),
-  fc.tuple(name, fc.constantFrom('data[A] = A;', 'data[A++] = 1;', 'cudaMemcpy(data, data, A * 4, A);', 'std::cout << A;', 'std::cin >> A;', 'g.y = A;', 'dim3 h(A); g = h;', 'STEP;', 'SET(A, 96);', 'CHECK(A);', 'k<<<g, A>>>(data, A, 2);', 't<32><<<A, g>>>(data);', ';', 'return A;', 'p = &A;', '*p = A;', 'int q = A, A = 3;', 'delete [] data;')).map(([a, text]) => text.replaceAll('A', a)),
+  fc.tuple(name, fc.constantFrom('data[A] = A;', 'data[A++] = 1;', 'cudaMemcpy(data, data, A * 4, A);', 'std::cout << A;', 'std::cin >> A;', 'g.y = A;', 'dim3 h(A); g = h;', 'STEP;', 'SET(A, 96);', 'CHECK(A);', 'k<<<g, A>>>(data, A, 2);', 't<32><<<A, g>>>(data);', ';', 'return A;', 'p = &A;', '*p = A;', 'int fresh = A, A = 3;', 'delete [] data;', 'p = new int[A];')).map(([a, text]) => text.replaceAll('A', a)),
+  fc.tuple(name, name, fc.constantFrom('SET(A, B);', 'COPY(A, B);', '(A) = B;', '(A ? A : B) = 3;', 'A = argc ? B : A;', 'CHECK(cudaMalloc(&A, B));', 'unseen(cudaFree(A), B);', 'CHECKED(A = B);', 'int &r = (A, B); r = 4;', 'A PLUS B;', 'printf("%d", argc ? A : B++);', 'float f = A; B = f;', 'auto [A, other] = pair();', 'KEEP(A);')).map(([a, b, text]) => text.replaceAll('A', a).replaceAll('B', b)),
 );
 const statement: fc.Arbitrary<string> = fc.letrec<{ statement: string; block: string }>((tie) => ({
   statement: fc.oneof({ maxDepth: 3 }, { weight: 6, arbitrary: simple }, {
     weight: 2,
-    arbitrary: fc.tuple(fc.constantFrom('if (A < B) S', 'if (A) S else S2', 'for (int i = 0; i < A; i++) S', 'for (A = 0; A < B; ++A) S', 'while (A-- > B) S', 'do S while (A < B);', 'switch (A) { case 1: S break; default: S2 }', '#pragma unroll\nfor (int A = 0; A < 3; A++) S'), name, name, tie('statement'), tie('block'))
+    arbitrary: fc.tuple(fc.constantFrom('if (A < B) S', 'if (A) S else S2', 'for (int i = 0; i < A; i++) S', 'for (A = 0; A < B; ++A) S', 'while (A-- > B) S', 'do S while (A < B);', 'switch (A) { case 1: S break; default: S2 }', '\n#ifdef WIDE\nS\n#else\nS2\n#endif\n', '\n#if SIZE > 3\nS S2\n#endif\n', 'if (A)\n#ifdef WIDE\nS\n#else\nS2\n#endif\n', '#pragma unroll\nfor (int A = 0; A < 3; A++) S'), name, name, tie('statement'), tie('block'))
       .map(([form, a, b, one, two]) => form.replaceAll('A', a).replaceAll('B', b).replace('S2', () => two).replace('S', () => one)),
   }, { weight: 1, arbitrary: tie('block') }),
   block: fc.array(tie('statement'), { maxLength: 4 }).map((list) => `{ ${list.join('\n')} }`),
@@ -146,7 +194,7 @@ const statement: fc.Arbitrary<string> = fc.letrec<{ statement: string; block: st
 test('generated host code', () => {
   let sliced = 0;
   fc.assert(fc.property(fc.array(statement, { minLength: 1, maxLength: 9 }), (list) => {
-    const body = `int n = 64, m = 32; int b(16), w = n * 2; int *data, *p = nullptr; dim3 g(8, n);\n${list.join('\n')}\nk<<<m, n>>>(data, b, w);\nreturn 0;`;
+    const body = `int n = 64, m = 32, q = 7; int b(16), w = n * 2; int *data, *p = nullptr; dim3 g(8, n);\n${list.join('\n')}\nk<<<m, n>>>(data, b, w);\nreturn 0;`;
     expectSame(body);
     if (leftOut(host(body)) > 0) sliced++;
   }), { numRuns: Number(process.env['DIVMOD_HOST_BODIES'] ?? 300) });

@@ -5,7 +5,7 @@
  * Host code that launches nothing is about a quarter of real CUDA sources; reading it only as far as its braces saves the time, and
  * what the grammar cannot read in it spoils nothing around it.
  */
-import type { Overlay, SourceFile } from './types.js';
+import type { Overlay, SourceFile, Span } from './types.js';
 import type { HostSlice } from './host-slices.js';
 import { streamOf } from './overlay.js';
 import type { Stream } from './stream.js';
@@ -36,7 +36,7 @@ export function blankBodies(source: SourceFile, overlay: Overlay, options: Blank
   const sliced = new Map<number, HostSlice>();
   if (stream === null) return { text: overlay.text, emptied, sliced };
   const { tokens } = stream;
-  const holes: { readonly start: number; readonly end: number }[] = [];
+  const holes: Span[] = [];
   for (const [open, kind] of stream.brackets.braces) {
     if (kind !== 'block' && kind !== 'initializer') continue;
     const close = stream.match(open);
@@ -123,9 +123,9 @@ function wholeGroups(source: SourceFile, start: number, end: number): boolean {
   return depth === 0;
 }
 
-/** Comments inside of directives stay: a newline in one would end the directive. */
-function withoutHoles(source: SourceFile, text: string, holes: { readonly start: number; readonly end: number }[]): string {
-  holes.sort((a, b) => a.start - b.start || b.end - a.end);
+/** A text with spaces for the holes. Comments inside of directives stay: a newline in one would end the directive. */
+export function withoutHoles(source: SourceFile, text: string, given: readonly Span[]): string {
+  const holes = [...given].sort((a, b) => a.start - b.start || b.end - a.end);
   const { directives } = source;
   let result = '';
   let at = 0;

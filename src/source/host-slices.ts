@@ -4,7 +4,8 @@
  * Of host code only launches count, and the values of numbers in their configurations and arguments, which are found without regard to order
  * (analysis/host-constants.ts). So a statement stays if it launches, or may give another value to a variable on which a launch depends, or declares a name that something
  * that stays mentions; so do the heads around it. What a statement may write is told by its tokens (host-statements.ts), too much rather than too little. This is a
- * backward slice (Weiser, "Program Slicing", 1984) without control dependence, which values of all paths together do not need. Transforms, which write
+ * backward slice (Weiser, "Program Slicing", 1984) without control dependence, which values of all paths together do not need. Of a function that launches nothing but names a
+ * kernel, whose address may go somewhere, statements count that do name one, and the declarations of what else they name. Transforms, which write
  * host code, read everything.
  */
 import type { MacroDefinition, Span } from './types.js';
@@ -24,8 +25,12 @@ export interface HostSlice {
 export function hostSlice(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>, isFixed: (start: number, end: number) => boolean): HostSlice | null {
   const statements = hostStatements(stream, open, macros);
   if (statements === null) return null;
-  const slicer = new Slicer(stream, isFixed);
-  slicer.solve(statements);
+  const slicer = new Slicer(true);
+  slicer.solve(statements, (statement) => {
+    const { first, last, parts, block } = statement;
+    // A launch among the parts is theirs.
+    return parts.length === 0 ? !block && isFixed(stream.tokens.start(first), stream.tokens.end(last)) : holdsInHead(stream, statement, isFixed);
+  });
   const holes: Span[] = [];
   const names = new Set<string>();
   const callees = new Set<string>();
@@ -39,18 +44,41 @@ export function hostSlice(stream: Stream, open: number, macros: ReadonlyMap<stri
   return holes.length === 0 ? null : { holes, names, callees };
 }
 
+/** What can be left out of a body, whose brace stands at token `open`, if of it only statements count that name one of these; null if it has to be read whole. */
+export function namingSlice(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>, names: ReadonlySet<string>): readonly Span[] | null {
+  const statements = hostStatements(stream, open, macros);
+  if (statements === null) return null;
+  const slicer = new Slicer(false);
+  slicer.solve(statements, ({ own }) => meet(own.all, names, null));
+  const holes: Span[] = [];
+  slicer.leave(statements, (from, to) => { holes.push({ start: stream.tokens.start(from), end: stream.tokens.end(to) }); });
+  return holes;
+}
+
+/** Is there a launch in the head, that is in none of the parts? */
+function holdsInHead({ tokens }: Stream, { first, last, parts }: HostStatement, isFixed: (start: number, end: number) => boolean): boolean {
+  let from = tokens.start(first);
+  for (const part of parts) {
+    if (isFixed(from, tokens.start(part.first))) return true;
+    from = tokens.end(part.last);
+  }
+  return isFixed(from, tokens.end(last));
+}
+
 class Slicer {
   readonly #kept = new Set<HostStatement>();
   /** Variables whose values launches depend on. */
   readonly #asked = new Set<string>();
   /** Names that what stays mentions. */
   readonly #named = new Set<string>();
-  /** Declared in the body as pointers and as nothing else: no number is read off them. */
-  readonly #pointers = new Set<string>();
+  /** Declared in the body as pointers or floating-point numbers and as nothing else: no integer is read off them. */
+  readonly #noIntegers = new Set<string>();
 
-  constructor(private readonly stream: Stream, private readonly isFixed: (start: number, end: number) => boolean) {}
+  /** `values`: is anything asked about the values of what the statements name? */
+  constructor(private readonly values: boolean) {}
 
-  solve(statements: readonly HostStatement[]): void {
+  /** Keeps what `counts`, and what that needs. */
+  solve(statements: readonly HostStatement[], counts: (statement: HostStatement) => boolean): void {
     const all: HostStatement[] = [];
     const collect = (list: readonly HostStatement[]): void => {
       for (const statement of list) {
@@ -59,15 +87,9 @@ class Slicer {
       }
     };
     collect(statements);
-    for (const { own } of all) for (const name of own.pointers) this.#pointers.add(name);
-    for (const { own } of all) for (const name of own.numbers) this.#pointers.delete(name);
-    const { tokens } = this.stream;
-    for (const statement of all) {
-      const { own, first, last, parts } = statement;
-      // A launch among the parts is theirs.
-      const launches = parts.length === 0 && !statement.block ? this.isFixed(tokens.start(first), tokens.end(last)) : parts.length > 0 && this.#launchesInHead(statement);
-      if (own.fixed || launches) this.#keep(statement, true);
-    }
+    for (const { own } of all) for (const name of own.noIntegers) this.#noIntegers.add(name);
+    for (const { own } of all) for (const name of own.integers) this.#noIntegers.delete(name);
+    for (const statement of all) if (statement.own.fixed || counts(statement)) this.#keep(statement, true);
     for (let size = -1; size !== this.#kept.size + this.#asked.size + this.#named.size;) {
       size = this.#kept.size + this.#asked.size + this.#named.size;
       // Backwards: most of what a statement needs stands in front of it.
@@ -92,17 +114,6 @@ class Slicer {
       : meet(written, this.#asked, null) || meet(declared, this.#named, null);
   }
 
-  /** Is there a launch in the head, that is in none of the parts? */
-  #launchesInHead({ first, last, parts }: HostStatement): boolean {
-    const { tokens } = this.stream;
-    let from = tokens.start(first);
-    for (const part of parts) {
-      if (this.isFixed(from, tokens.start(part.first))) return true;
-      from = tokens.end(part.last);
-    }
-    return this.isFixed(from, tokens.end(last));
-  }
-
   #keep(statement: HostStatement, decides: boolean): void {
     this.#kept.add(statement);
     const { own } = statement;
@@ -112,7 +123,7 @@ class Slicer {
     if (decides || statement.parts.length === 0) {
       for (const name of own.names) {
         this.#named.add(name);
-        if (decides && !this.#pointers.has(name)) this.#asked.add(name);
+        if (decides && this.values && !this.#noIntegers.has(name)) this.#asked.add(name);
       }
     }
     // The only statement of a head cannot be left out from behind it.

@@ -2,22 +2,23 @@
  * Statements of a host function as tokens: how they nest, which variables each may declare, assign or hand out, and which it only reads.
  *
  * Nothing is resolved here: a name counts for every variable of that name, and what is not plainly a read counts as a write. A read is an operand of arithmetic, of a
- * comparison or of a subscript, or an argument of a function of C or of the CUDA runtime, which take values. Null where the nesting is not plain: lambdas, labels, `try`,
- * types of the function's own, directives, macros that open or close something.
+ * comparison or of a subscript, or an argument of a function of C or of the CUDA runtime, which take values. Null where the nesting is not plain: labels, `try`,
+ * types of the function's own, macros that open or close something, directives other than groups of whole statements.
  */
 import type { MacroDefinition } from './types.js';
+import { readMacro } from './host-macros.js';
+import { lengthOfNew } from './new-array.js';
 import type { Stream } from './stream.js';
-import { tokenizeFragment } from './tokenizer.js';
 import { TokenKind, type Tokens } from './tokens.js';
 import { takesValues } from './value-functions.js';
-import { KEYWORDS, PRIMITIVE_TYPES, SPECIFIERS } from './words.js';
+import { CONTROL_WORDS as CONTROL, KEYWORDS, PRIMITIVE_TYPES, SPECIFIERS } from './words.js';
 
 /** A statement, or the head of one that holds others. */
 export interface HostStatement {
   /** First and last token, of what it holds too. */
   readonly first: number;
   readonly last: number;
-  /** A `{…}`: nothing of its own. */
+  /** A `{…}` or an arm of `#if`: nothing of its own. */
   readonly block: boolean;
   readonly parts: readonly HostStatement[];
   readonly own: Mentions;
@@ -35,9 +36,9 @@ export interface Mentions {
   readonly declared: Set<string>;
   /** Of what a head declares, what is surely its own. */
   readonly scoped: Set<string>;
-  /** Of what is declared: pointers, and what may be something else. */
-  readonly pointers: Set<string>;
-  readonly numbers: Set<string>;
+  /** Of what is declared: pointers and floating-point numbers, and what may be something else. */
+  readonly noIntegers: Set<string>;
+  readonly integers: Set<string>;
   /** Functions whose arguments were taken for reads. */
   readonly callees: Set<string>;
   /** To be left where it is, whatever it says. */
@@ -46,9 +47,6 @@ export interface Mentions {
 
 /** The statements between the brace at token `open` and its partner. */
 export function hostStatements(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>): readonly HostStatement[] | null {
-  const { tokens, source } = stream;
-  const [start, end] = [tokens.start(open), tokens.start(stream.match(open))];
-  if (source.directives.some((directive) => directive.kind !== 'pragma' && directive.start > start && directive.start < end)) return null;
   try {
     return new StatementReader(stream, macros).block(open + 1, stream.match(open));
   } catch (error) {
@@ -58,6 +56,9 @@ export function hostStatements(stream: Stream, open: number, macros: ReadonlyMap
 }
 
 class NotPlain extends Error {}
+
+/** What may happen to a variable that brackets hold: it is an operand; it is an argument that is taken as a value; it is kept or written; it is text of a macro. */
+const enum Fate { read, given, written, text }
 
 /** Statements nested deeper (each `else if` is one) are not taken apart: whoever walks them does so by recursion. */
 const MAX_NESTING = 200;
@@ -69,15 +70,17 @@ const STRANGE: ReadonlySet<string> = new Set([
 /** Statements that say what names mean. */
 const MEANINGS: ReadonlySet<string> = new Set(['using', 'extern', 'static_assert', '_Static_assert']);
 /** With one of these in it, a statement may hand out whatever it names. */
-const LOUD_WORDS: ReadonlySet<string> = new Set(['new', 'delete', 'throw', 'bitand', 'and_eq', 'or_eq', 'xor_eq']);
+const LOUD_WORDS: ReadonlySet<string> = new Set(['throw', 'bitand', 'and_eq', 'or_eq', 'xor_eq']);
 /** Parentheses behind one of these hold operands. */
 const QUIET_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'constexpr']);
 const DECLARING_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch']);
 const ASSIGNMENTS: ReadonlySet<string> = new Set(['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--']);
 const BEHIND_DECLARED: ReadonlySet<string> = new Set(['=', ';', ',', '(', '{', '[', ')', ':']);
-/** What a macro may be made of without naming anything. */
-const CONSTANT_MARKS: ReadonlySet<string> = new Set(['(', ')', '+', '-', '*', '/', '%', '<<']);
-const CONTROL: ReadonlySet<string> = new Set(['if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'return', 'break', 'continue', 'goto', 'try', 'catch']);
+
+/** Of a subscript. */
+function inside(outer: Fate | undefined): Fate {
+  return outer === Fate.written || outer === Fate.text ? outer : Fate.read;
+}
 
 class StatementReader {
   readonly #tokens: Tokens;
@@ -95,7 +98,7 @@ class StatementReader {
     for (;;) {
       at = this.#skip(at);
       if (at >= end) break;
-      const statement = this.#statement(at, end);
+      const statement = this.#tokens.kind(at) === TokenKind.directive ? this.#group(at, end) : this.#statement(at, end);
       found.push(statement);
       at = statement.last + 1;
     }
@@ -105,13 +108,45 @@ class StatementReader {
   /** The first token from here that is no pragma. */
   #skip(at: number): number {
     let next = at;
-    while (this.#tokens.kind(next) === TokenKind.directive) next++;
+    while (this.#tokens.kind(next) === TokenKind.directive && this.#isPragma(next)) next++;
     return next;
+  }
+
+  #isPragma(directive: number): boolean {
+    return this.stream.source.directives[this.#directive(directive)]?.kind === 'pragma';
+  }
+
+  /** Index of the directive in the source. */
+  #directive(token: number): number {
+    const { directiveTokens } = this.stream;
+    let low = 0;
+    let high = directiveTokens.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((directiveTokens[middle] ?? Infinity) < token) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** `#if` to `#endif`, as a head with its arms behind it. Every arm must hold whole statements. */
+  #group(from: number, end: number): HostStatement {
+    const { directiveTokens, groups } = this.stream;
+    const group = groups.get(this.#directive(from));
+    const last = group === undefined ? -1 : directiveTokens[group.end] ?? -1;
+    if (group === undefined || last < 0 || last >= end || this.#depth >= MAX_NESTING) throw new NotPlain();
+    this.#depth++;
+    const parts = group.arms.map(({ directive, closer }): HostStatement => {
+      const [first, behind] = [directiveTokens[directive] ?? -1, directiveTokens[closer] ?? -1];
+      return { first, last: behind - 1, block: true, parts: this.block(first + 1, behind), own: this.#mentions(first, first - 1) };
+    });
+    this.#depth--;
+    return { first: from, last, block: false, parts, own: this.#mentions(from, from - 1) };
   }
 
   #statement(from: number, end: number): HostStatement {
     const at = this.#skip(from);
-    if (at >= end || this.#depth >= MAX_NESTING) throw new NotPlain();
+    if (at >= end || this.#depth >= MAX_NESTING || this.#tokens.kind(at) === TokenKind.directive) throw new NotPlain();
     this.#depth++;
     const made = this.#nested(at, end);
     this.#depth--;
@@ -154,7 +189,11 @@ class StatementReader {
       if (last > at && tokens.isIdentifier(last) && CONTROL.has(tokens.spelling(last))) throw new NotPlain();
       last = tokens.is(last, '(') || tokens.is(last, '[') || tokens.is(last, '{') ? this.#partner(last, end) + 1 : last + 1;
     }
-    if (last >= end) last = end - 1;
+    if (last >= end) {
+      // What an arm does not end goes on behind it.
+      if (tokens.kind(end) === TokenKind.directive) throw new NotPlain();
+      last = end - 1;
+    }
     return { first: at, last, block: false, parts: [], own: this.#mentions(at, last) };
   }
 
@@ -167,26 +206,37 @@ class StatementReader {
   /** Of the tokens from `first` to `last`, both included. */
   #mentions(first: number, last: number): Mentions {
     const tokens = this.#tokens;
-    const found: Mentions = { all: new Set(), names: new Set(), written: new Set(), assigned: new Set(), declared: new Set(), scoped: new Set(), pointers: new Set(), numbers: new Set(), callees: new Set(), fixed: false };
-    /** For each open bracket, whether what it holds may be kept or written. */
-    const loud: boolean[] = [];
+    const found: Mentions = { all: new Set(), names: new Set(), written: new Set(), assigned: new Set(), declared: new Set(), scoped: new Set(), noIntegers: new Set(), integers: new Set(), callees: new Set(), fixed: false };
+    /** For each open bracket, what may happen to what it holds. */
+    const around: Fate[] = [];
     const plainType = this.#isPlainType(first);
     let all = false;
+    /** `[` of the `new T[…]` that was met last. */
+    let counted = -1;
     for (let i = first; i <= last; i++) {
-      if (tokens.kind(i) === TokenKind.directive) continue;
+      if (tokens.kind(i) === TokenKind.directive) {
+        if (!this.#isPragma(i)) throw new NotPlain();
+        continue;
+      }
       if (tokens.kind(i) === TokenKind.punctuation) {
         switch (tokens.spelling(i)) {
-          case '(': loud.push(loud.at(-1) === true || !this.#isQuiet(i, found)); break;
+          case '(': around.push(this.#fateIn(i, around.at(-1) ?? Fate.read, found)); break;
           case '[':
-            if (!tokens.isIdentifier(i - 1) && !tokens.is(i - 1, ')') && !tokens.is(i - 1, ']')) throw new NotPlain();
-            loud.push(loud.at(-1) === true);
+            // Names that a structured binding declares.
+            if (tokens.is(i - 1, 'auto')) throw new NotPlain();
+            // What a lambda captures and names is handed out.
+            if (i !== counted && !tokens.isIdentifier(i - 1) && !tokens.is(i - 1, ')') && !tokens.is(i - 1, ']')) all = true;
+            around.push(inside(around.at(-1)));
             break;
-          case '{': loud.push(true); break;
-          case ')': case ']': case '}': loud.pop(); break;
-          case '?': case ':': case '<:': case '<%': case '...': all = true; break;
+          case '{': around.push(around.at(-1) === Fate.text ? Fate.text : Fate.written); break;
+          case ')': case ']': case '}': around.pop(); break;
+          // Which of two is meant; of two values that are given there is nothing to tell.
+          case '?': case ':': if (around.at(-1) !== Fate.given) all = true; break;
+          case '<:': case '<%': case '...': all = true; break;
           default:
         }
         if (ASSIGNMENTS.has(tokens.spelling(i)) && this.#isOfMore(i)) all = true;
+        if (tokens.is(i, '&') && tokens.is(i + 1, '(')) all = true;
         if (tokens.is(i, ')') && (tokens.is(i + 1, '.') || tokens.is(i + 1, '->') || tokens.is(i + 1, '['))) all = true;
         continue;
       }
@@ -194,46 +244,69 @@ class StatementReader {
       const name = tokens.spelling(i);
       found.all.add(name);
       if (this.macros.has(name)) {
-        if (!this.#throughMacro(name, found)) all = true;
+        const macro = readMacro(name, this.macros);
+        if (macro.opens) throw new NotPlain();
+        if (macro.fixed) found.fixed = true;
+        for (const word of macro.words) {
+          found.all.add(word);
+          if (STRANGE.has(word)) found.fixed = true;
+          if (KEYWORDS.has(word)) continue;
+          found.names.add(word);
+          if (!macro.constant) this.#assign(word, found);
+        }
+        // What calls in its arguments are given is theirs, if they stay calls in it and it is all that stands here.
+        if (!macro.constant && !(macro.keepsArguments && i === first && this.stream.match(i + 1) >= last - 1 && tokens.is(i + 1, '('))) all = true;
         continue;
       }
       if (STRANGE.has(name) && !this.#isOnlyNamed(i, name)) throw new NotPlain();
       if (MEANINGS.has(name)) found.fixed = true;
       if (LOUD_WORDS.has(name)) all = true;
+      if (name === 'new') {
+        counted = lengthOfNew(tokens, i);
+        // What a constructor is given may be kept.
+        if (counted < 0) all = true;
+      }
       if (KEYWORDS.has(name) || tokens.is(i - 1, '.') || tokens.is(i - 1, '->')) continue;
       found.names.add(name);
-      this.#variable(i, first, name, found, loud, plainType);
+      if (this.#variable(i, first, name, found, around, plainType)) all = true;
     }
-    if (all) for (const name of found.names) found.written.add(name);
+    if (all) for (const name of found.names) this.#assign(name, found);
     return found;
   }
 
-  #variable(i: number, first: number, name: string, found: Mentions, loud: readonly boolean[], plainType: boolean): void {
+  #assign(name: string, found: Mentions): void {
+    found.assigned.add(name);
+    found.written.add(name);
+  }
+
+  /** True if it is declared as a reference: to whatever the statement names. */
+  #variable(i: number, first: number, name: string, found: Mentions, around: readonly Fate[], plainType: boolean): boolean {
     const tokens = this.#tokens;
-    if (loud.at(-1) === true) found.written.add(name);
+    if (around.at(-1) === Fate.written) found.written.add(name);
+    else if (around.at(-1) === Fate.text) this.#assign(name, found);
     const behind = this.#behindParts(i);
     const before = tokens.spelling(i - 1);
     const after = tokens.spelling(i + 1);
-    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') {
-      found.assigned.add(name);
-      found.written.add(name);
-    }
+    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') this.#assign(name, found);
     // Not among the arguments of a call.
-    const mayDeclare = loud.length === 0 || (loud.length === 1 && DECLARING_HEADS.has(tokens.spelling(first)));
+    const mayDeclare = around.length === 0 || (around.length === 1 && DECLARING_HEADS.has(tokens.spelling(first)));
     const follows = tokens.isIdentifier(i - 1) ? !KEYWORDS.has(before) || PRIMITIVE_TYPES.has(before) || SPECIFIERS.has(before) : before === '*' || before === '&' || before === '&&' || before === '>' || before === ',';
-    if (mayDeclare && follows && BEHIND_DECLARED.has(after)) {
+    const declares = mayDeclare && follows && BEHIND_DECLARED.has(after);
+    if (declares) {
       found.declared.add(name);
-      found.assigned.add(name);
-      found.written.add(name);
-      if (before === '*' && this.#isPointer(i, first, loud.length)) found.pointers.add(name);
-      else found.numbers.add(name);
-      if (loud.length === 1 && after !== ';' && after !== ')' && this.#isLed(first + 2, i)) found.scoped.add(name);
+      this.#assign(name, found);
+      const isPointer = before === '*' && this.#isPointer(i, first, around.length);
+      if (isPointer || (before !== '*' && around.length === 0 && this.#isFloating(first))) found.noIntegers.add(name);
+      else found.integers.add(name);
+      if (around.length === 1 && after !== ';' && after !== ')' && this.#isLed(first + 2, i)) found.scoped.add(name);
     }
     // An address, a reference, or `&` of two numbers; `cin >> n`.
     if (before === '&' || before === '>>') found.written.add(name);
     // What becomes an object of another type as it stands may be kept by it.
-    const alone = after === ';' || after === ',' || after === ')' || after === '';
-    if ((before === '=' && alone && !plainType) || before === 'return' || (before === '(' && after === ')') || (before === ')' && !this.#isCast(i - 1))) found.written.add(name);
+    const alone = tokens.is(behind, ';') || tokens.is(behind, ',') || tokens.is(behind, ')') || behind >= tokens.count;
+    const only = (before === '(' || before === ',') && alone && !tokens.is(behind, ';') && around.at(-1) !== Fate.given;
+    if ((before === '=' && alone && !plainType) || before === 'return' || only || (before === ')' && !this.#isCast(i - 1))) found.written.add(name);
+    return declares && (before === '&' || before === '&&');
   }
 
   /** `struct timeval t` declares no type. */
@@ -251,6 +324,14 @@ class StatementReader {
     let at = i - 1;
     while (tokens.is(at, '*')) at--;
     return at === type - 1 || (depth === 0 && tokens.is(at, ','));
+  }
+
+  /** Does the statement begin with `float`, `const double`, and no other word of a type? */
+  #isFloating(first: number): boolean {
+    const tokens = this.#tokens;
+    let at = first;
+    while (tokens.is(at, 'const') || tokens.is(at, 'static')) at++;
+    return (tokens.is(at, 'float') || tokens.is(at, 'double')) && (!tokens.isIdentifier(at + 1) || !KEYWORDS.has(tokens.spelling(at + 1)));
   }
 
   /** Do nothing but words of a type stand from here to the name? */
@@ -302,15 +383,30 @@ class StatementReader {
     return any && !tokens.is(at, '&') && !tokens.is(at, '&&');
   }
 
-  /** Do these parentheses hold operands, or arguments that are taken as values? */
-  #isQuiet(open: number, found: Mentions): boolean {
+  /** What may happen to what these parentheses hold, which stand in something of which `outer` is known? */
+  #fateIn(open: number, outer: Fate, found: Mentions): Fate {
     const tokens = this.#tokens;
     const before = open - 1;
-    if (tokens.is(before, ')') || tokens.is(before, ']') || tokens.is(before, '>')) return false;
-    if (!tokens.isIdentifier(before)) return true;
+    if (this.#isCallByValue(open, found)) return Fate.given;
+    if (outer === Fate.text || (tokens.isIdentifier(before) && this.#isText(tokens.spelling(before)))) return Fate.text;
+    if (outer === Fate.written || tokens.is(before, ')') || tokens.is(before, ']') || tokens.is(before, '>')) return Fate.written;
+    if (!tokens.isIdentifier(before)) return Fate.read;
     const name = tokens.spelling(before);
-    if (QUIET_HEADS.has(name) || PRIMITIVE_TYPES.has(name)) return true;
-    if (KEYWORDS.has(name) || tokens.is(before - 1, '.') || tokens.is(before - 1, '->')) return false;
+    return QUIET_HEADS.has(name) || PRIMITIVE_TYPES.has(name) ? Fate.read : Fate.written;
+  }
+
+  /** A macro whose arguments may end up anywhere. */
+  #isText(name: string): boolean {
+    return this.macros.has(name) && !readMacro(name, this.macros).constant;
+  }
+
+  /** Do these parentheses hold arguments that are taken as values? What comes back is a value too: it leads to none of them. */
+  #isCallByValue(open: number, found: Mentions): boolean {
+    const tokens = this.#tokens;
+    const before = open - 1;
+    if (!tokens.isIdentifier(before)) return false;
+    const name = tokens.spelling(before);
+    if (this.macros.has(name) || KEYWORDS.has(name) || tokens.is(before - 1, '.') || tokens.is(before - 1, '->')) return false;
     // `int free(n);` declares a variable.
     if (tokens.isIdentifier(before - 1) && !tokens.is(before - 1, 'return') && !tokens.is(before - 1, 'else') && !tokens.is(before - 1, 'do')) return false;
     if (tokens.is(before - 1, '*') || tokens.is(before - 1, '&') || tokens.is(before - 1, '>')) return false;
@@ -320,82 +416,6 @@ class StatementReader {
     found.callees.add(name);
     return true;
   }
-
-  /** True if the macro is a constant; else the names in it count as if they stood here. */
-  #throughMacro(name: string, found: Mentions): boolean {
-    const seen = new Set<string>();
-    let constant = true;
-    const pending = [name];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      if (seen.has(next)) continue;
-      seen.add(next);
-      const macro = this.macros.get(next);
-      if (macro === undefined) continue;
-      const { body } = macro;
-      if (macro.ambiguous || macro.popped !== undefined || macro.varies !== undefined || macro.undoneIn !== undefined) found.fixed = true;
-      const shape = shapeOf(body);
-      if (shape.opens) throw new NotPlain();
-      constant &&= shape.constant;
-      if (body.includes('##')) found.fixed = true;
-      for (const word of shape.names) {
-        found.all.add(word);
-        if (STRANGE.has(word)) found.fixed = true;
-        if (!KEYWORDS.has(word)) found.names.add(word);
-        if (this.macros.has(word)) pending.push(word);
-      }
-    }
-    return constant;
-  }
-}
-
-interface BodyShape {
-  readonly names: ReadonlySet<string>;
-  /** Numbers and strings with arithmetic between them; names in it are looked at by themselves. */
-  readonly constant: boolean;
-  /** Not one expression or statement by itself: what stands around it may mean something else than it seems to. */
-  readonly opens: boolean;
-}
-
-const shapes = new Map<string, BodyShape>();
-/** Bodies that are remembered: macros of headers come again with every file. */
-const MOST_SHAPES = 4000;
-
-function shapeOf(body: string): BodyShape {
-  const known = shapes.get(body);
-  if (known !== undefined) return known;
-  const tokens = tokenizeFragment(body);
-  const names = new Set<string>();
-  let constant = true;
-  let depth = 0;
-  let lowest = 0;
-  let structured = false;
-  for (let i = 0; i < tokens.count; i++) {
-    const text = tokens.spelling(i);
-    if (tokens.isIdentifier(i)) {
-      names.add(text);
-      if (CONTROL.has(text)) structured = true;
-    } else if (tokens.kind(i) === TokenKind.punctuation) {
-      if (!CONSTANT_MARKS.has(text)) constant = false;
-      if (text === ';' || text === '{' || text === '}' || text === '[' || text === ']') structured = true;
-      if (text === '(' || text === '[' || text === '{') depth++;
-      else if (text === ')' || text === ']' || text === '}') lowest = Math.min(lowest, --depth);
-    }
-  }
-  // `do {…} while (0)` and `{…}` are statements by themselves.
-  const closed = (tokens.is(0, 'do') && tokens.is(1, '{')) || (tokens.is(0, '{') && tokens.is(tokens.count - 1, '}'));
-  const made = { names, constant, opens: depth !== 0 || lowest < 0 || (structured && !closed && !isSubscripted(tokens)) };
-  if (shapes.size >= MOST_SHAPES) shapes.clear();
-  shapes.set(body, made);
-  return made;
-}
-
-/** `a[(i) * n]`: brackets, and nothing else that makes a statement. */
-function isSubscripted(tokens: Tokens): boolean {
-  for (let i = 0; i < tokens.count; i++) {
-    if (tokens.is(i, ';') || tokens.is(i, '{') || tokens.is(i, '}') || CONTROL.has(tokens.spelling(i))) return false;
-    if (tokens.is(i, '[') && !tokens.isIdentifier(i - 1) && !tokens.is(i - 1, ')') && !tokens.is(i - 1, ']')) return false;
-  }
-  return true;
 }
 
 function isNumberType(word: string): boolean {

@@ -12,8 +12,9 @@ export { evaluateCondition, evaluateDefined, splitArguments, type ConditionValue
 export { walkConditionals, type Arm, type Group, type Certainty } from './conditionals.js';
 export { groupBoundTo } from './arms.js';
 export { makeOverlay, blankInactiveArms, streamOf } from './overlay.js';
-export { blankBodies } from './blank-bodies.js';
-export { hostSlice, type HostSlice } from './host-slices.js';
+export { blankBodies, withoutHoles } from './blank-bodies.js';
+export { hostSlice, namingSlice, type HostSlice } from './host-slices.js';
+export { lengthOfNew } from './new-array.js';
 export { takesValues } from './value-functions.js';
 export { annotationsOf } from './annotations.js';
 export { resolveIncludes, SourceStore, nodeReader, type FoundInclude, type IncludeOptions, type IncludeReader, type ResolvedIncludes } from './includes.js';

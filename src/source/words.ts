@@ -49,3 +49,6 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   'public', 'private', 'protected', 'this', 'nullptr', 'true', 'false', 'asm', '__asm__', '__asm', 'requires', 'concept', 'co_return', 'co_await',
   'co_yield', 'export', ...OPERATOR_WORDS.keys(), 'typeof', '__typeof__', '_Pragma', '__pragma', '_Static_assert',
 ]);
+
+/** Words that begin statements which are no expressions or declarations. */
+export const CONTROL_WORDS: ReadonlySet<string> = new Set(['if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 'return', 'break', 'continue', 'goto', 'try', 'catch']);

@@ -8,12 +8,13 @@ import type { HiddenKernel } from './tree.js';
 
 /** Macros whose body starts a kernel, also through other macros. */
 export function launchMacros(macros: ReadonlyMap<string, MacroDefinition>): string[] {
-  return namesWhose(macros, (body) => /<<\s*</.test(body) || body.includes('cudaLaunch'));
+  return namesWhose(macros, ({ body }) => /<<\s*</.test(body) || body.includes('cudaLaunch'));
 }
 
-function namesWhose(macros: ReadonlyMap<string, MacroDefinition>, holds: (body: string) => boolean): string[] {
+/** Macros of which this is true, and all that are made of them. */
+export function namesWhose(macros: ReadonlyMap<string, MacroDefinition>, holds: (macro: MacroDefinition) => boolean): string[] {
   const names = new Set<string>();
-  for (const macro of macros.values()) if (holds(macro.body)) names.add(macro.name);
+  for (const macro of macros.values()) if (holds(macro)) names.add(macro.name);
   for (let grown = names.size > 0; grown;) {
     grown = false;
     for (const macro of macros.values()) {
@@ -31,7 +32,7 @@ function namesWhose(macros: ReadonlyMap<string, MacroDefinition>, holds: (body: 
 /** Kernels that invocations of macros at any place of the file stand for. */
 export function findHiddenKernels(unit: UnitState): HiddenKernel[] {
   // A macro that is only a qualifier is the overlay's business; one with a parameter list after `__global__` makes a kernel.
-  const makers = new Set(namesWhose(unit.macros, (body) => /__global__[^;]*\(/.test(body)));
+  const makers = new Set(namesWhose(unit.macros, ({ body }) => /__global__[^;]*\(/.test(body)));
   if (makers.size === 0) return [];
   const found: HiddenKernel[] = [];
   const tokens = tokensOf(unit.source);

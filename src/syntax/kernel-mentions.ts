@@ -1,4 +1,7 @@
-/** Which texts name a kernel: a body that does may pass its address on; and which names are functions of the files, not of a library. */
+/** Which bodies name a kernel: one that does may pass its address on; and which names are functions of the files, not of a library. */
+import { streamOf } from '../source/index.js';
+import type { MacroDefinition, Overlay, Span } from '../source/types.js';
+import { namesWhose } from './hidden-kernels.js';
 import type { FileNames } from './scope.js';
 import type { FunctionDecl } from './tree.js';
 
@@ -20,27 +23,40 @@ function kernelsOf(file: FileNames): ReadonlyMap<string, readonly FunctionDecl[]
 }
 
 export interface Mentions {
-  /** Does the text name a kernel? */
-  kernel(text: string): boolean;
+  /** Words that name a kernel: its name, and macros that may stand for it. */
+  readonly words: ReadonlySet<string>;
+  /** Does one of these words stand in this part of the text? */
+  kernel(overlay: Overlay, span: Span): boolean;
+  /** All kernels that are visible. */
+  kernels(): readonly FunctionDecl[];
   /** Kernels that these names stand for. */
   kernelsAmong(names: ReadonlySet<string>): readonly FunctionDecl[];
   /** Is one of the names a kernel's, or one of the callees declared as a function? */
   any(names: ReadonlySet<string>, callees: ReadonlySet<string>): boolean;
 }
 
-/** What of these files is mentioned elsewhere. */
-export function mentionsIn(visible: readonly FileNames[]): Mentions {
+/** What of the files that are visible is mentioned in one with these macros. */
+export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<string, MacroDefinition>): Mentions {
   const names = new Set(visible.flatMap((file) => [...kernelsOf(file).keys()]));
+  let words: ReadonlySet<string> | null = null;
+  const wordsFor = (): ReadonlySet<string> => words ??= names.size === 0 ? names : new Set([...names, ...namesWhose(macros, (macro) => mayName(macro, names))]);
   const kernelsAmong = (mentioned: ReadonlySet<string>): readonly FunctionDecl[] => {
     const found: FunctionDecl[] = [];
     for (const name of names) if (mentioned.has(name)) for (const file of visible) found.push(...kernelsOf(file).get(name) ?? []);
     return found;
   };
   return {
-    kernel: (text) => {
-      for (const name of names) if (text.includes(name) && new RegExp(`\\b${name}\\b`).test(text)) return true;
+    get words() { return wordsFor(); },
+    kernel: (overlay, { start, end }) => {
+      const text = overlay.text.slice(start, end);
+      const found = [...wordsFor()].filter((word) => text.includes(word));
+      if (found.length === 0) return false;
+      const tokens = streamOf(overlay)?.tokens;
+      if (tokens === undefined) return true;
+      for (let i = tokens.at(start); i < tokens.count && tokens.start(i) < end; i++) if (tokens.isIdentifier(i) && found.some((word) => tokens.is(i, word))) return true;
       return false;
     },
+    kernels: () => kernelsAmong(names),
     kernelsAmong,
     any: (mentioned, callees) => {
       for (const name of names) if (mentioned.has(name)) return true;
@@ -48,4 +64,12 @@ export function mentionsIn(visible: readonly FileNames[]): Mentions {
       return false;
     },
   };
+}
+
+/** May the macro stand for one of these names by its own text, in one of its definitions, or by names that it pastes? */
+function mayName(macro: MacroDefinition, names: ReadonlySet<string>): boolean {
+  if (macro.ambiguous || macro.varies !== undefined || macro.popped !== undefined || macro.undoneIn !== undefined) return true;
+  const { body, parameters } = macro;
+  for (const name of names) if (body.includes(name) && parameters?.includes(name) !== true && new RegExp(`\\b${name}\\b`).test(body)) return true;
+  return body.includes('##') && /##(?!\s*__VA_ARGS__)/.test(body);
 }

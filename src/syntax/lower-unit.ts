@@ -36,6 +36,8 @@ export interface Selection {
   readonly late: ReadonlySet<number>;
   /** Bodies of which the text holds only what launches depend on, by the offset of their `{`. */
   readonly sliced: ReadonlyMap<number, HostSlice>;
+  /** Is host code read in parts where they say all that is asked? */
+  readonly inParts: boolean;
 }
 
 /** Sorted offsets, and the first of them that is not less than another. */
@@ -110,7 +112,7 @@ export function interesting(source: SourceFile, overlay: Overlay, launchNames: r
     }),
   });
   return {
-    text, emptied, late, sliced,
+    text, emptied, late, sliced, inParts: macros !== null,
     wanted: (type, start, end, parentType, parentStart) => {
       if (type === 'compound_statement') return !emptied.has(start) && (parentType !== 'function_definition' || end - start < SMALL_BODY || marked(parentStart, end));
       return type !== 'initializer_list' || end - start < LONG_LIST;

@@ -421,7 +421,7 @@ class Loader {
     for (const work of cluster) {
       const { state, read } = work;
       if (state === null || read === null) continue;
-      lowerBodies(state, read.tree, read.selection, mentionsIn(work.visible));
+      lowerBodies(state, read.tree, read.selection, mentionsIn(work.visible, state.macros));
       read.tree.release();
       work.read = null;
       this.#units.set(state.file, this.#unit(work, state));

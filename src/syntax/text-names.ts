@@ -1,5 +1,5 @@
 /** Identifiers that a text names, through the macros that it uses: what is left to know of text that the parser did not read. */
-import { tokenizeFragment, type Tokens } from '../source/index.js';
+import { lengthOfNew, tokenizeFragment, type Tokens } from '../source/index.js';
 import type { MacroDefinition } from '../source/types.js';
 import type { TextNames } from './tree.js';
 
@@ -32,11 +32,11 @@ export function namesIn(text: string, macros: ReadonlyMap<string, MacroDefinitio
   return { all: [...names], plain };
 }
 
-/** `&x`, `[&]`, `f(x)`, `T{x}`, `T &r = x`, text of an assembler: arithmetic, subscripts and members bind nothing. */
+/** `&x`, `[&]`, `f(x)`, `T{x}`, `T &r = x`, text of an assembler: arithmetic, subscripts, members and `new T[x]` bind nothing. */
 function mayBind(tokens: Tokens, i: number, macros: ReadonlyMap<string, MacroDefinition>): boolean {
   if (tokens.isIdentifier(i)) {
     const word = tokens.spelling(i);
-    return (tokens.is(i + 1, '(') && !macros.has(word)) || word === 'new' || word === 'asm' || word === '__asm__' || word === 'throw';
+    return (tokens.is(i + 1, '(') && !macros.has(word)) || (word === 'new' && lengthOfNew(tokens, i) < 0) || word === 'asm' || word === '__asm__' || word === 'throw';
   }
   return tokens.is(i, '&') || tokens.is(i, '&&') || tokens.is(i, '{') || tokens.is(i, '=') || tokens.is(i, '#');
 }
