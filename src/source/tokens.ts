@@ -16,10 +16,19 @@ export type TokenKind = (typeof TokenKind)[keyof typeof TokenKind];
 /** Numbers for each token in the table: start, end, kind. */
 const STRIDE = 3;
 
-/** Tokens of a text that is being read. One table serves all texts, one after the other: what is kept is a copy of its size. */
+/** Numbers of a page, and of the largest table that shares one. */
+const PAGE = 1 << 14;
+const SMALL = 1 << 8;
+
+/**
+ * Tokens of a text that is being read. One table serves all texts, one after the other: what is kept is a copy of its size. Most texts are bodies and arguments of
+ * macros: their tables share pages, because to make an array of its own takes longer than to read a few words.
+ */
 export class TokenTable {
   #table = new Int32Array(3 << 12);
   #length = 0;
+  #page = new Int32Array(PAGE);
+  #used = 0;
 
   clear(): void {
     this.#length = 0;
@@ -39,30 +48,41 @@ export class TokenTable {
   }
 
   tokensOf(text: string): Tokens {
-    return new Tokens(text, this.#table.slice(0, this.#length));
+    const length = this.#length;
+    if (length > SMALL) return new Tokens(text, this.#table.slice(0, length), 0, length / STRIDE);
+    if (this.#used + length > PAGE) {
+      this.#page = new Int32Array(PAGE);
+      this.#used = 0;
+    }
+    const base = this.#used;
+    const page = this.#page;
+    for (let i = 0; i < length; i++) page[base + i] = this.#table[i] ?? 0;
+    this.#used += length;
+    return new Tokens(text, page, base, length / STRIDE);
   }
 }
 
 export class Tokens {
-  readonly count: number;
   readonly #table: Int32Array;
+  readonly #base: number;
 
-  constructor(readonly text: string, table: Int32Array) {
-    this.count = table.length / STRIDE;
+  /** `count` tokens, whose numbers stand in the table from `base`. */
+  constructor(readonly text: string, table: Int32Array, base: number, readonly count: number) {
     this.#table = table;
+    this.#base = base;
   }
 
   /** `TokenKind.none` outside of the range. */
   kind(index: number): number {
-    return index < this.count ? (this.#table[index * STRIDE + 2] ?? 0) : 0;
+    return index < this.count ? (this.#table[this.#base + index * STRIDE + 2] ?? 0) : 0;
   }
 
   start(index: number): number {
-    return index < this.count ? (this.#table[index * STRIDE] ?? 0) : this.text.length;
+    return index < this.count ? (this.#table[this.#base + index * STRIDE] ?? 0) : this.text.length;
   }
 
   end(index: number): number {
-    return index < this.count ? (this.#table[index * STRIDE + 1] ?? 0) : this.text.length;
+    return index < this.count ? (this.#table[this.#base + index * STRIDE + 1] ?? 0) : this.text.length;
   }
 
   /** Spelling; the empty string outside of the range. */
