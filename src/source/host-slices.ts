@@ -9,7 +9,7 @@
  * host code, read everything.
  */
 import type { MacroDefinition, Span } from './types.js';
-import { hostStatements, type HostStatement, type Mentions } from './host-statements.js';
+import { hostStatements, Use, type HostStatement, type Mentions } from './host-statements.js';
 import type { Stream } from './stream.js';
 
 export interface HostSlice {
@@ -37,8 +37,10 @@ export function hostSlice(stream: Stream, open: number, macros: ReadonlyMap<stri
   slicer.leave(statements, (from, to, mentions) => {
     holes.push({ start: stream.tokens.start(from), end: stream.tokens.end(to) });
     for (const own of mentions) {
-      for (const name of own.all) names.add(name);
-      for (const name of own.callees) callees.add(name);
+      for (const [name, use] of own.uses) {
+        names.add(name);
+        if ((use & Use.calls) !== 0) callees.add(name);
+      }
     }
   });
   return holes.length === 0 ? null : { holes, names, callees };
@@ -49,7 +51,7 @@ export function namingSlice(stream: Stream, open: number, macros: ReadonlyMap<st
   const statements = hostStatements(stream, open, macros);
   if (statements === null) return null;
   const slicer = new Slicer(false);
-  slicer.solve(statements, ({ own }) => meet(own.all, names, null));
+  slicer.solve(statements, ({ own }) => mentions(own, names));
   const holes: Span[] = [];
   slicer.leave(statements, (from, to) => { holes.push({ start: stream.tokens.start(from), end: stream.tokens.end(to) }); });
   return holes;
@@ -87,41 +89,50 @@ class Slicer {
       }
     };
     collect(statements);
-    for (const { own } of all) for (const name of own.noIntegers) this.#noIntegers.add(name);
-    for (const { own } of all) for (const name of own.integers) this.#noIntegers.delete(name);
+    for (const { own } of all) for (const [name, use] of own.uses) if ((use & Use.noInteger) !== 0) this.#noIntegers.add(name);
+    for (const { own } of all) for (const [name, use] of own.uses) if ((use & Use.integer) !== 0) this.#noIntegers.delete(name);
     for (const statement of all) if (statement.own.fixed || counts(statement)) this.#keep(statement, true);
     for (let size = -1; size !== this.#kept.size + this.#asked.size + this.#named.size;) {
       size = this.#kept.size + this.#asked.size + this.#named.size;
       // Backwards: most of what a statement needs stands in front of it.
       for (let i = all.length - 1; i >= 0; i--) {
         const statement = all[i];
-        if (statement === undefined) continue;
-        if (this.#isAsked(statement)) this.#keep(statement, true);
-        else if (this.#isNeeded(statement)) this.#keep(statement, false);
+        if (statement !== undefined) this.#consider(statement);
       }
     }
   }
 
-  /** May it assign what is asked? What a head declares is its own. */
-  #isAsked({ own: { assigned, scoped }, parts }: HostStatement): boolean {
-    return meet(assigned, this.#asked, parts.length > 0 ? scoped : null);
+  #consider(statement: HostStatement): void {
+    const { own: { uses }, parts } = statement;
+    const isHead = parts.length > 0;
+    let needed = isHead && !this.#kept.has(statement) && parts.some((part) => this.#kept.has(part));
+    for (const [name, use] of uses) {
+      if ((use & Use.writes) !== 0 && this.#asked.has(name) && !(isHead && (use & Use.scopes) !== 0)) {
+        if ((use & Use.assigns) !== 0) {
+          this.#keep(statement, true);
+          return;
+        }
+        needed = true;
+      }
+      needed ||= !isHead && (use & Use.declares) !== 0 && this.#named.has(name);
+    }
+    if (needed) this.#keep(statement, false);
   }
 
-  #isNeeded(statement: HostStatement): boolean {
-    const { own: { written, declared, scoped }, parts } = statement;
-    return parts.length > 0
-      ? meet(written, this.#asked, scoped) || (!this.#kept.has(statement) && parts.some((part) => this.#kept.has(part)))
-      : meet(written, this.#asked, null) || meet(declared, this.#named, null);
+  #handsOut(uses: ReadonlyMap<string, number>): boolean {
+    for (const [name, use] of uses) if ((use & Use.writes) !== 0 && this.#asked.has(name)) return true;
+    return false;
   }
 
   #keep(statement: HostStatement, decides: boolean): void {
     this.#kept.add(statement);
-    const { own } = statement;
+    const { uses } = statement.own;
     // What is declared with something asked may be another name for it.
-    if (own.declared.size > 0 && meet(own.written, this.#asked, null)) for (const name of own.declared) this.#asked.add(name);
+    if (this.#handsOut(uses)) for (const [name, use] of uses) if ((use & Use.declares) !== 0) this.#asked.add(name);
     // A head that stays for what stands behind it is not evaluated.
     if (decides || statement.parts.length === 0) {
-      for (const name of own.names) {
+      for (const [name, use] of uses) {
+        if ((use & Use.names) === 0) continue;
         this.#named.add(name);
         if (decides && this.values && !this.#noIntegers.has(name)) this.#asked.add(name);
       }
@@ -158,7 +169,7 @@ function mentionsOf({ own, parts }: HostStatement): Mentions[] {
   return [own, ...parts.flatMap(mentionsOf)];
 }
 
-function meet(some: ReadonlySet<string>, others: ReadonlySet<string>, except: ReadonlySet<string> | null): boolean {
-  for (const one of some) if (others.has(one) && except?.has(one) !== true) return true;
+function mentions({ uses }: Mentions, names: ReadonlySet<string>): boolean {
+  for (const name of names) if (uses.has(name)) return true;
   return false;
 }

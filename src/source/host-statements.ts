@@ -24,26 +24,43 @@ export interface HostStatement {
   readonly own: Mentions;
 }
 
+/** What a statement does with a name: flags that add up. A name without any is only mentioned. */
+export const Use = {
+  /** It may be a variable. */
+  names: 1,
+  /** The variable may have another value afterwards, or its address or a reference to it may be kept. */
+  writes: 2,
+  /** The statement itself declares or assigns it. */
+  assigns: 4,
+  declares: 8,
+  /** What a head declares is surely its own. */
+  scopes: 16,
+  /** It is declared as a pointer or a floating-point number. */
+  noInteger: 32,
+  /** It is declared as what may be something else. */
+  integer: 64,
+  /** A function whose arguments were taken for reads. */
+  calls: 128,
+} as const;
+
 export interface Mentions {
   /** Every name, through macros; those behind `.` and `->` too. */
-  readonly all: Set<string>;
-  /** Names that may be variables. */
-  readonly names: Set<string>;
-  /** Variables that may have another value afterwards, or whose address or a reference to which may be kept. */
-  readonly written: Set<string>;
-  /** Of them those that the statement itself declares or assigns. */
-  readonly assigned: Set<string>;
-  readonly declared: Set<string>;
-  /** Of what a head declares, what is surely its own. */
-  readonly scoped: Set<string>;
-  /** Of what is declared: pointers and floating-point numbers, and what may be something else. */
-  readonly noIntegers: Set<string>;
-  readonly integers: Set<string>;
-  /** Functions whose arguments were taken for reads. */
-  readonly callees: Set<string>;
+  readonly uses: ReadonlyMap<string, number>;
   /** To be left where it is, whatever it says. */
-  fixed: boolean;
+  readonly fixed: boolean;
 }
+
+class MentionsMade implements Mentions {
+  readonly uses = new Map<string, number>();
+  fixed = false;
+
+  add(name: string, use: number): void {
+    const before = this.uses.get(name);
+    if (before === undefined || (before & use) !== use) this.uses.set(name, (before ?? 0) | use);
+  }
+}
+
+const NOTHING: Mentions = new MentionsMade();
 
 /** The statements between the brace at token `open` and its partner. */
 export function hostStatements(stream: Stream, open: number, macros: ReadonlyMap<string, MacroDefinition>): readonly HostStatement[] | null {
@@ -75,6 +92,9 @@ const LOUD_WORDS: ReadonlySet<string> = new Set(['throw', 'bitand', 'and_eq', 'o
 const QUIET_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'constexpr']);
 const DECLARING_HEADS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch']);
 const ASSIGNMENTS: ReadonlySet<string> = new Set(['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>=', '++', '--']);
+/** A variable that the statement gives a value. */
+const ASSIGNED = Use.names | Use.writes | Use.assigns;
+const BEFORE_DECLARED: ReadonlySet<string> = new Set(['*', '&', '&&', '>', ',']);
 const BEHIND_DECLARED: ReadonlySet<string> = new Set(['=', ';', ',', '(', '{', '[', ')', ':']);
 
 /** Of a subscript. */
@@ -138,10 +158,10 @@ class StatementReader {
     this.#depth++;
     const parts = group.arms.map(({ directive, closer }): HostStatement => {
       const [first, behind] = [directiveTokens[directive] ?? -1, directiveTokens[closer] ?? -1];
-      return { first, last: behind - 1, block: true, parts: this.block(first + 1, behind), own: this.#mentions(first, first - 1) };
+      return { first, last: behind - 1, block: true, parts: this.block(first + 1, behind), own: NOTHING };
     });
     this.#depth--;
-    return { first: from, last, block: false, parts, own: this.#mentions(from, from - 1) };
+    return { first: from, last, block: false, parts, own: NOTHING };
   }
 
   #statement(from: number, end: number): HostStatement {
@@ -157,7 +177,7 @@ class StatementReader {
     const tokens = this.#tokens;
     if (tokens.is(at, '{')) {
       const last = this.#partner(at, end);
-      return { first: at, last, block: true, parts: this.block(at + 1, last), own: this.#mentions(at, at - 1) };
+      return { first: at, last, block: true, parts: this.block(at + 1, last), own: NOTHING };
     }
     if (tokens.is(at, 'if') || tokens.is(at, 'while') || tokens.is(at, 'for') || tokens.is(at, 'switch')) {
       const open = tokens.is(at + 1, 'constexpr') ? at + 2 : at + 1;
@@ -206,7 +226,7 @@ class StatementReader {
   /** Of the tokens from `first` to `last`, both included. */
   #mentions(first: number, last: number): Mentions {
     const tokens = this.#tokens;
-    const found: Mentions = { all: new Set(), names: new Set(), written: new Set(), assigned: new Set(), declared: new Set(), scoped: new Set(), noIntegers: new Set(), integers: new Set(), callees: new Set(), fixed: false };
+    const found = new MentionsMade();
     /** For each open bracket, what may happen to what it holds. */
     const around: Fate[] = [];
     const plainType = this.#isPlainType(first);
@@ -214,12 +234,14 @@ class StatementReader {
     /** `[` of the `new T[…]` that was met last. */
     let counted = -1;
     for (let i = first; i <= last; i++) {
-      if (tokens.kind(i) === TokenKind.directive) {
+      const kind = tokens.kind(i);
+      if (kind === TokenKind.directive) {
         if (!this.#isPragma(i)) throw new NotPlain();
         continue;
       }
-      if (tokens.kind(i) === TokenKind.punctuation) {
-        switch (tokens.spelling(i)) {
+      if (kind === TokenKind.punctuation) {
+        const mark = tokens.spelling(i);
+        switch (mark) {
           case '(': around.push(this.#fateIn(i, around.at(-1) ?? Fate.read, found)); break;
           case '[':
             // Names that a structured binding declares.
@@ -229,83 +251,81 @@ class StatementReader {
             around.push(inside(around.at(-1)));
             break;
           case '{': around.push(around.at(-1) === Fate.text ? Fate.text : Fate.written); break;
-          case ')': case ']': case '}': around.pop(); break;
+          case ')':
+            around.pop();
+            if (tokens.is(i + 1, '.') || tokens.is(i + 1, '->') || tokens.is(i + 1, '[')) all = true;
+            break;
+          case ']': case '}': around.pop(); break;
           // Which of two is meant; of two values that are given there is nothing to tell.
           case '?': case ':': if (around.at(-1) !== Fate.given) all = true; break;
           case '<:': case '<%': case '...': all = true; break;
-          default:
+          case '&': if (tokens.is(i + 1, '(')) all = true; break;
+          default: if (ASSIGNMENTS.has(mark) && this.#isOfMore(i, mark)) all = true;
         }
-        if (ASSIGNMENTS.has(tokens.spelling(i)) && this.#isOfMore(i)) all = true;
-        if (tokens.is(i, '&') && tokens.is(i + 1, '(')) all = true;
-        if (tokens.is(i, ')') && (tokens.is(i + 1, '.') || tokens.is(i + 1, '->') || tokens.is(i + 1, '['))) all = true;
         continue;
       }
-      if (!tokens.isIdentifier(i)) continue;
+      if (kind !== TokenKind.identifier) continue;
       const name = tokens.spelling(i);
-      found.all.add(name);
       if (this.macros.has(name)) {
         const macro = readMacro(name, this.macros);
         if (macro.opens) throw new NotPlain();
         if (macro.fixed) found.fixed = true;
+        found.add(name, 0);
         for (const word of macro.words) {
-          found.all.add(word);
           if (STRANGE.has(word)) found.fixed = true;
-          if (KEYWORDS.has(word)) continue;
-          found.names.add(word);
-          if (!macro.constant) this.#assign(word, found);
+          found.add(word, KEYWORDS.has(word) ? 0 : macro.constant ? Use.names : ASSIGNED);
         }
         // What calls in its arguments are given is theirs, if they stay calls in it and it is all that stands here.
         if (!macro.constant && !(macro.keepsArguments && i === first && this.stream.match(i + 1) >= last - 1 && tokens.is(i + 1, '('))) all = true;
         continue;
       }
-      if (STRANGE.has(name) && !this.#isOnlyNamed(i, name)) throw new NotPlain();
-      if (MEANINGS.has(name)) found.fixed = true;
-      if (LOUD_WORDS.has(name)) all = true;
-      if (name === 'new') {
-        counted = lengthOfNew(tokens, i);
-        // What a constructor is given may be kept.
-        if (counted < 0) all = true;
+      if (KEYWORDS.has(name)) {
+        if (STRANGE.has(name) && !this.#isOnlyNamed(i, name)) throw new NotPlain();
+        if (MEANINGS.has(name)) found.fixed = true;
+        if (LOUD_WORDS.has(name)) all = true;
+        if (name === 'new') {
+          counted = lengthOfNew(tokens, i);
+          // What a constructor is given may be kept.
+          if (counted < 0) all = true;
+        }
+        found.add(name, 0);
+        continue;
       }
-      if (KEYWORDS.has(name) || tokens.is(i - 1, '.') || tokens.is(i - 1, '->')) continue;
-      found.names.add(name);
+      if (tokens.is(i - 1, '.') || tokens.is(i - 1, '->')) {
+        found.add(name, 0);
+        continue;
+      }
       if (this.#variable(i, first, name, found, around, plainType)) all = true;
     }
-    if (all) for (const name of found.names) this.#assign(name, found);
+    if (all) for (const [name, use] of found.uses) if ((use & Use.names) !== 0) found.add(name, ASSIGNED);
     return found;
   }
 
-  #assign(name: string, found: Mentions): void {
-    found.assigned.add(name);
-    found.written.add(name);
-  }
-
   /** True if it is declared as a reference: to whatever the statement names. */
-  #variable(i: number, first: number, name: string, found: Mentions, around: readonly Fate[], plainType: boolean): boolean {
+  #variable(i: number, first: number, name: string, found: MentionsMade, around: readonly Fate[], plainType: boolean): boolean {
     const tokens = this.#tokens;
-    if (around.at(-1) === Fate.written) found.written.add(name);
-    else if (around.at(-1) === Fate.text) this.#assign(name, found);
+    const fate = around.at(-1);
+    let use: number = fate === Fate.written ? Use.names | Use.writes : fate === Fate.text ? ASSIGNED : Use.names;
     const behind = this.#behindParts(i);
     const before = tokens.spelling(i - 1);
-    const after = tokens.spelling(i + 1);
-    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') this.#assign(name, found);
+    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') use |= ASSIGNED;
     // Not among the arguments of a call.
     const mayDeclare = around.length === 0 || (around.length === 1 && DECLARING_HEADS.has(tokens.spelling(first)));
-    const follows = tokens.isIdentifier(i - 1) ? !KEYWORDS.has(before) || PRIMITIVE_TYPES.has(before) || SPECIFIERS.has(before) : before === '*' || before === '&' || before === '&&' || before === '>' || before === ',';
-    const declares = mayDeclare && follows && BEHIND_DECLARED.has(after);
+    const declares = mayDeclare && BEHIND_DECLARED.has(tokens.spelling(i + 1))
+      && (tokens.isIdentifier(i - 1) ? !KEYWORDS.has(before) || PRIMITIVE_TYPES.has(before) || SPECIFIERS.has(before) : BEFORE_DECLARED.has(before));
     if (declares) {
-      found.declared.add(name);
-      this.#assign(name, found);
       const isPointer = before === '*' && this.#isPointer(i, first, around.length);
-      if (isPointer || (before !== '*' && around.length === 0 && this.#isFloating(first))) found.noIntegers.add(name);
-      else found.integers.add(name);
-      if (around.length === 1 && after !== ';' && after !== ')' && this.#isLed(first + 2, i)) found.scoped.add(name);
+      use |= ASSIGNED | Use.declares | (isPointer || (before !== '*' && around.length === 0 && this.#isFloating(first)) ? Use.noInteger : Use.integer);
+      if (around.length === 1 && !tokens.is(i + 1, ';') && !tokens.is(i + 1, ')') && this.#isLed(first + 2, i)) use |= Use.scopes;
     }
     // An address, a reference, or `&` of two numbers; `cin >> n`.
-    if (before === '&' || before === '>>') found.written.add(name);
+    if (before === '&' || before === '>>') use |= Use.writes;
     // What becomes an object of another type as it stands may be kept by it.
-    const alone = tokens.is(behind, ';') || tokens.is(behind, ',') || tokens.is(behind, ')') || behind >= tokens.count;
-    const only = (before === '(' || before === ',') && alone && !tokens.is(behind, ';') && around.at(-1) !== Fate.given;
-    if ((before === '=' && alone && !plainType) || before === 'return' || only || (before === ')' && !this.#isCast(i - 1))) found.written.add(name);
+    const ends = tokens.is(behind, ';') || behind >= tokens.count;
+    const alone = ends || tokens.is(behind, ',') || tokens.is(behind, ')');
+    const only = (before === '(' || before === ',') && alone && !ends && fate !== Fate.given;
+    if ((before === '=' && alone && !plainType) || before === 'return' || only || (before === ')' && !this.#isCast(i - 1))) use |= Use.writes;
+    found.add(name, use);
     return declares && (before === '&' || before === '&&');
   }
 
@@ -356,9 +376,9 @@ class StatementReader {
   }
 
   /** Is what is assigned or stepped here more than a name with subscripts and members? */
-  #isOfMore(i: number): boolean {
+  #isOfMore(i: number, mark: string): boolean {
     const tokens = this.#tokens;
-    const isStep = tokens.is(i, '++') || tokens.is(i, '--');
+    const isStep = mark === '++' || mark === '--';
     if (isStep && (tokens.is(i + 1, '(') || tokens.is(i + 1, '*') || tokens.is(i + 1, '&') || tokens.is(i + 1, '+') || tokens.is(i + 1, '++') || tokens.is(i + 1, '--') || tokens.is(i + 1, '::'))) return true;
     let at = i - 1;
     while (tokens.is(at, ']')) at = this.stream.match(at) - 1;
@@ -384,7 +404,7 @@ class StatementReader {
   }
 
   /** What may happen to what these parentheses hold, which stand in something of which `outer` is known? */
-  #fateIn(open: number, outer: Fate, found: Mentions): Fate {
+  #fateIn(open: number, outer: Fate, found: MentionsMade): Fate {
     const tokens = this.#tokens;
     const before = open - 1;
     if (this.#isCallByValue(open, found)) return Fate.given;
@@ -401,7 +421,7 @@ class StatementReader {
   }
 
   /** Do these parentheses hold arguments that are taken as values? What comes back is a value too: it leads to none of them. */
-  #isCallByValue(open: number, found: Mentions): boolean {
+  #isCallByValue(open: number, found: MentionsMade): boolean {
     const tokens = this.#tokens;
     const before = open - 1;
     if (!tokens.isIdentifier(before)) return false;
@@ -413,7 +433,7 @@ class StatementReader {
     const qualified = tokens.is(before - 1, '::');
     if (qualified && (!tokens.is(before - 2, 'std') || tokens.is(before - 3, '::'))) return false;
     if (!takesValues(name)) return false;
-    found.callees.add(name);
+    found.add(name, Use.calls);
     return true;
   }
 }
