@@ -34,7 +34,7 @@ import type { Variable } from './facts.js';
 import { convertedTaint } from './uniformity-objects.js';
 import type { Entry, Uniformity } from './uniformity.js';
 import { joined, taintOf } from './uniformity-values.js';
-import type { CallExpr, Callee, Expr, FunctionDecl, Type } from '../syntax/tree.js';
+import type { CallExpr, Callee, Expr, FunctionDecl, Program, Type } from '../syntax/tree.js';
 
 export function callTaint(call: CallExpr, state: Uniformity): number {
   if (callHidesValue(call)) return UNKNOWN;
@@ -83,27 +83,44 @@ function candidatesTaint(candidates: readonly FunctionDecl[], call: CallExpr, st
   if (candidates.length === 0) return UNKNOWN;
   let taint = CONSTANT;
   const hidden = call.callee.kind === 'function' ? builtin(call.callee.name) : undefined;
-  for (const solved of solvedCallees(candidates, call, state)) {
-    // An overload of a built-in that calls the built-in looks like recursion.
-    if (solved === null) taint |= hidden !== undefined ? builtinTaint(hidden, call, state) : UNKNOWN;
-    else taint |= solved.returned();
-    if ((taint & UNKNOWN) === UNKNOWN) return taint;
+  if (hidden === undefined) {
+    const known = knownCallees(candidates, call, state);
+    if (known === null) return UNKNOWN;
+    for (const solved of known) taint |= solved.returned();
+    return taint;
   }
+  // An overload of a built-in that calls the built-in looks like recursion.
+  for (const solved of solvedCallees(candidates, call, state)) taint |= solved === null ? builtinTaint(hidden, call, state) : solved.returned();
   return taint;
 }
 
 /** A solution for every body that the candidates may run; null for one that is not visible or not to be solved. */
 export function solvedCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly (Uniformity | null)[] {
   if (candidates.length === 0) return NONE;
-  return state.solvedCallees(call, () => {
-    const solved: (Uniformity | null)[] = [];
-    for (const candidate of candidates) {
-      const bodies = bodiesOf(candidate, state.env.program);
-      if (bodies.length === 0) solved.push(null);
-      for (const fn of bodies) solved.push(state.world.solve(fn, entryOf(fn, call, state)));
-    }
-    return solved;
-  });
+  return state.solvedCallees(call, () => bodiesOfAny(candidates, state.env.program).map((fn) => (fn === null ? null : state.world.solve(fn, entryOf(fn, call, state)))));
+}
+
+/**
+ * The same for those who can say nothing where one is not known, whatever the others do: null then. The others are not solved for that: overloads that call
+ * each other would be, in every order in which they do.
+ */
+function knownCallees(candidates: readonly FunctionDecl[], call: CallExpr, state: Uniformity): readonly Uniformity[] | null {
+  for (const fn of bodiesOfAny(candidates, state.env.program)) if (fn === null || state.world.isOpen(fn)) return null;
+  const solved = solvedCallees(candidates, call, state);
+  return solved.every((one): one is Uniformity => one !== null) ? solved : null;
+}
+
+/** Bodies that the candidates may run, each once; null for those of a candidate that are not visible. */
+function bodiesOfAny(candidates: readonly FunctionDecl[], program: Program): readonly (FunctionDecl | null)[] {
+  if (candidates.every((fn) => fn.body !== null)) return candidates;
+  // A declaration among them may mean what stands there as well.
+  const found = new Set<FunctionDecl | null>();
+  for (const candidate of candidates) {
+    const bodies = bodiesOf(candidate, program);
+    if (bodies.length === 0) found.add(null);
+    for (const fn of bodies) found.add(fn);
+  }
+  return [...found];
 }
 
 const NONE: readonly Uniformity[] = [];
@@ -270,9 +287,10 @@ function leftBehind(call: CallExpr, output: CallOutput, previous: number, state:
   }
   const candidates = callee.kind === 'function' || callee.kind === 'method' ? callee.candidates : [];
   if (candidates.length === 0) return UNKNOWN;
+  const known = knownCallees(candidates, call, state);
+  if (known === null) return UNKNOWN;
   let taint = output.how === 'address' || candidates.length > 1 ? previous : CONSTANT;
-  for (const solved of solvedCallees(candidates, call, state)) {
-    if (solved === null) return UNKNOWN;
+  for (const solved of known) {
     if (output.how === 'address') { taint |= solved.localStore; continue; }
     const parameter = output.argument < 0 ? solved.defUse.self : solved.function.parameters[output.argument];
     if (parameter === undefined || (output.argument >= 0 && !byReference(parameter))) taint |= previous;
@@ -287,7 +305,7 @@ export function storesUnasked(call: CallExpr, state: Uniformity): boolean {
   switch (callee.kind) {
     case 'builtin': return builtin(callee.name) === undefined;
     case 'function': case 'method':
-      return callee.candidates.length === 0 || callHidesValue(call) || isForeignCall(call, state) || solvedCallees(callee.candidates, call, state).some((solved) => solved === null || solved.storesThere);
+      return callee.candidates.length === 0 || callHidesValue(call) || isForeignCall(call, state) || knownCallees(callee.candidates, call, state)?.some((solved) => solved.storesThere) !== false;
     case 'value': case 'unknown': return libraryCall(call)?.writesArguments !== false;
   }
 }
@@ -332,13 +350,13 @@ export function storesOfCall(call: CallExpr, state: Uniformity): number {
       return entry.writes.length === 0 ? CONSTANT : joined(call.arguments, state) & ~LOCAL;
     }
     case 'function': case 'method': {
-      let taint = CONSTANT;
+      const known = callee.candidates.length === 0 ? null : knownCallees(callee.candidates, call, state);
+      if (known === null) return UNKNOWN;
       // An object that is no variable of this function, nor a part of one, is changed where the pointer leads.
       const led = callee.kind === 'method' && (callee.arrow ? addressedBy(callee.object) : rootsOf(callee.object)).every(({ decl }) => state.memoryBehind(decl) !== null);
-      for (const solved of solvedCallees(callee.candidates, call, state)) {
-        taint |= solved === null ? UNKNOWN : solved.localStore | (led ? solved.finalTaint(solved.defUse.self) & ~LOCAL : CONSTANT);
-      }
-      return callee.candidates.length === 0 ? UNKNOWN : taint;
+      let taint = CONSTANT;
+      for (const solved of known) taint |= solved.localStore | (led ? solved.finalTaint(solved.defUse.self) & ~LOCAL : CONSTANT);
+      return taint;
     }
     case 'value': case 'unknown': {
       const library = libraryCall(call);
@@ -353,8 +371,10 @@ export function returnedPlace(call: CallExpr, state: Uniformity): number {
   switch (callee.kind) {
     case 'builtin': return CONSTANT;
     case 'function': case 'method': {
-      let taint = callee.candidates.length === 0 ? UNKNOWN | LOCAL : CONSTANT;
-      for (const solved of solvedCallees(callee.candidates, call, state)) taint |= solved === null ? UNKNOWN | LOCAL : solved.returnedPlace();
+      const known = callee.candidates.length === 0 ? null : knownCallees(callee.candidates, call, state);
+      if (known === null) return UNKNOWN | LOCAL;
+      let taint = CONSTANT;
+      for (const solved of known) taint |= solved.returnedPlace();
       return taint;
     }
     case 'value': case 'unknown': return libraryCall(call) !== null ? CONSTANT : UNKNOWN | LOCAL;

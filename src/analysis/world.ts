@@ -29,6 +29,11 @@ export class World {
     return this.envOf(fn);
   }
 
+  /** Is the function being solved, so that a call of it is recursion? */
+  isOpen(fn: FunctionDecl): boolean {
+    return this.open.has(fn);
+  }
+
   /**
    * The solved callee for one combination of elements. Null if it cannot be known: no body, recursion, too deep. A solution asked for
    * while it is being made is recursion.
