@@ -9,7 +9,7 @@
  * kept. Not handled: addresses that a callee computes from other objects (pointer arithmetic out of an object is undefined).
  */
 import { builtin } from '../cuda/builtins.js';
-import { forEachChild, isStmt, type Node } from './children.js';
+import { isStmt, walk, type Node } from './children.js';
 import { constUse, isFixed } from './const-promise.js';
 import { indexFunction } from './function-index.js';
 import { codeOf } from './function-code.js';
@@ -20,8 +20,8 @@ import { lambdaOf } from './lambdas.js';
 import { libraryCall } from './library-calls.js';
 import { isMember, isTest, mayHoldAddress, rootOf, rootsOf, variableOf, type Root } from './lvalues.js';
 import type { CallOutput } from './call-outputs.js';
-import { structureOf, type Structure } from './structure.js';
-import type { CallExpr, Decl, Expr, FunctionDecl, ParameterDecl, Type } from '../syntax/tree.js';
+import { forEachRef, structureOf, type Structure } from './structure.js';
+import type { CallExpr, Expr, FunctionDecl, ParameterDecl, RefExpr, Stmt, Type } from '../syntax/tree.js';
 
 export type Fate = 'stays' | 'returned' | 'kept';
 
@@ -214,51 +214,60 @@ function fateIn(fn: FunctionDecl, argument: number): Fate {
   return made;
 }
 
+const NO_USES: readonly RefExpr[] = [];
+
 class Walk {
-  private readonly carriers = new Set<Decl>();
+  /** Variables that a part of the address may flow into. */
+  private readonly carriers = new Set<Variable>();
   private readonly parents: ReadonlyMap<Node, Node>;
+  private readonly uses: ReadonlyMap<Variable, readonly RefExpr[]>;
   private result: Fate = 'stays';
-  private grew = false;
-  private readonly descend = (child: Node): void => this.visit(child);
 
   /** `start` null: the object that a method runs on. */
-  constructor(private readonly fn: FunctionDecl, private readonly start: Decl | null) {
-    this.parents = structureOf(fn).parents;
+  constructor(private readonly fn: FunctionDecl, private readonly start: Variable | null) {
+    const { parents, uses } = structureOf(fn);
+    this.parents = parents;
+    this.uses = uses;
     if (start !== null) this.carriers.add(start);
   }
 
   fate(): Fate {
     const code = codeOf(this.fn);
-    do {
-      this.grew = false;
-      if (code !== null) this.visit(code);
-    } while (this.grew && this.result !== 'kept');
+    if (code === null) return this.result;
+    if (this.start === null) this.followOwn(code);
+    // A set goes on with what is added to it meanwhile.
+    for (const decl of this.carriers) {
+      for (const ref of this.usesOf(decl, code)) {
+        if (this.result === 'kept') return this.result;
+        if (decl.type.kind === 'reference') this.object(ref, decl.type.to);
+        else if (decl.type.kind === 'array' && decl.kind === 'variable') this.object(ref, decl.type);
+        else this.address(ref);
+      }
+    }
     return this.result;
   }
 
-  private visit(node: Node): void {
-    if (this.result === 'kept') return;
-    if (node.kind === 'this' && this.start === null) this.address(node);
-    else if (node.kind === 'ref' && node.decl !== null) {
-      const { decl } = node;
-      if (this.start === null && isMember(decl)) this.object(node, decl.kind === 'variable' ? decl.type : node.type);
-      else if (this.carriers.has(decl) && (decl.kind === 'variable' || decl.kind === 'parameter')) {
-        if (decl.type.kind === 'reference') this.object(node, decl.type.to);
-        else if (decl.type.kind === 'array' && decl.kind === 'variable') this.object(node, decl.type);
-        else this.address(node);
-      }
-    }
-    forEachChild(node, this.descend);
+  /** Where the function names the variable; of what it keeps between calls the structure has no list. */
+  private usesOf(decl: Variable, code: Stmt): readonly RefExpr[] {
+    if (variableOf(decl) !== null) return this.uses.get(decl) ?? NO_USES;
+    const found: RefExpr[] = [];
+    forEachRef(code, (ref) => { if (ref.decl === decl) found.push(ref); });
+    return found;
+  }
+
+  /** Follows the object that a method runs on from where it, or a member of it, is named. */
+  private followOwn(code: Stmt): void {
+    walk(code, (at) => {
+      if (this.result === 'kept') return false;
+      if (at.kind === 'this') this.address(at);
+      else if (at.kind === 'ref' && at.decl?.kind === 'variable' && isMember(at.decl)) this.object(at, at.decl.type);
+      return true;
+    });
   }
 
   private keep(): void { this.result = 'kept'; }
   private give(): void { if (this.result === 'stays') this.result = 'returned'; }
-
-  private carry(decl: Decl): void {
-    if (this.carriers.has(decl)) return;
-    this.carriers.add(decl);
-    this.grew = true;
-  }
+  private carry(decl: Variable): void { this.carriers.add(decl); }
 
   /** Follows the object (a part of it) upwards: only its address matters. */
   private object(node: Expr, type: Type): void {
