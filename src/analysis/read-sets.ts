@@ -60,6 +60,23 @@ export class ReadSets {
     }
   }
 
+  /** The change that was last. */
+  get last(): number {
+    return this.revision;
+  }
+
+  /** Notes what is read from now on; null for nothing. Where answers are found meanwhile, it gets what they rest on as well. */
+  note(into: number[] | null): void {
+    this.noted = into;
+  }
+
+  /** Has any of the cells that were noted in a part of a list changed since a revision, or what every answer may rest on? */
+  changedSince(revision: number, cells: readonly number[], from: number, to: number): boolean {
+    if (this.elsewhere > revision) return true;
+    for (let i = from; i < to; i++) if ((this.changes[cells[i] ?? 0] ?? 0) > revision) return true;
+    return false;
+  }
+
   /** Does an answer still hold? If so, it counts as read. */
   holds(rested: Rested<unknown>): boolean {
     const { cells, revision } = rested;

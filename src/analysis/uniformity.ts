@@ -5,7 +5,7 @@
  * elements too (sync dependence), values that leave a loop the loop's exit conditions (temporal divergence). Solved by sweeps in
  * evaluation order from the optimistic start until nothing changes; all transfer functions are monotone, and a function without loops
  * takes one sweep. Behind a sweep of a loop only those steps can change that read the result of a later one (its heads, calls for who
- * arrives at them): another sweep is made if one of these does. Source: Karrenberg & Hack, "Whole-Function Vectorization" (CGO 2011); Rosemann, Moll & Hack, "An Abstract
+ * arrives at them): another sweep is made if one of these does, and passes over the steps of which nothing that they read has changed (step-reads.ts). Source: Karrenberg & Hack, "Whole-Function Vectorization" (CGO 2011); Rosemann, Moll & Hack, "An Abstract
  * Interpretation for SPMD Divergence on Reducible Control Flow Graphs" (POPL 2021); LLVM, "Convergence and Uniformity".
  *
  * "The same value" is meant instance by instance: the k-th time a place is reached within the same iterations of the enclosing
@@ -30,6 +30,7 @@ import { callHidesValue, recordHidesValue } from './hidden-values.js';
 import { isImplicit } from './implicit-code.js';
 import { callsIterators, isOverArray } from './implicit-calls.js';
 import { ReadSets, type Rested } from './read-sets.js';
+import { StepReads } from './step-reads.js';
 import { callTaint, isForeignCall, leaksByCall, outputTaint, returnedPlace, storesUnasked } from './uniformity-calls.js';
 import { memoryReferenceTaint, placeTaint } from './uniformity-loads.js';
 import { constructedTaint, convertedTaint } from './uniformity-objects.js';
@@ -73,6 +74,8 @@ export class Uniformity {
   private readonly own: Int32Array;
   private readonly exits = new Map<LoopFlow, number>();
   private storedThere = CONSTANT;
+  /** Has anything been found that rests on what is stored so? */
+  private storeRead = false;
   /** Is anything stored so? */
   storesThere = false;
   /**
@@ -94,6 +97,8 @@ export class Uniformity {
   private readAhead = false;
   /** What expressions are evaluated with: a cell for the element of each value, then one for that of each control, the last for what is stored. */
   private readonly cells: ReadSets;
+  /** What each step read, while a function is being solved that has loops; null for others, whose steps are hardly ever asked again. */
+  private reads: StepReads | null = null;
   /** Solutions of the callees of calls. */
   private readonly solvedCalls = new Map<CallExpr, Rested<readonly (Uniformity | null)[]>>();
 
@@ -110,10 +115,11 @@ export class Uniformity {
   solve(): this {
     if (this.solved) return this;
     this.solved = true;
+    if (this.defUse.cyclic || this.defUse.regions.length > 0) this.reads = new StepReads(this.cells, this.defUse.steps.length);
     // Nothing reads what comes later but the loops, which are solved one by one.
     const forward = !this.defUse.cellular && this.defUse.unstructuredFrom === null && this.function.owner === null;
     for (;;) {
-      const before = this.localStore;
+      const before = this.storedThere;
       const kept = !this.leaked;
       let changed = this.sweep();
       this.collectStores();
@@ -122,10 +128,11 @@ export class Uniformity {
         for (const taint of this.own) all |= taint;
         if (all !== this.everything) { this.everything = all; this.cells.changedForAll(); changed = true; }
       }
-      if (this.localStore !== before || (kept && this.leaked)) changed = true;
+      if ((this.storedThere !== before && this.storeRead) || (kept && this.leaked)) changed = true;
       else if (!this.defUse.cyclic || forward) break;
       if (!changed) break;
     }
+    this.reads = null;
     this.result = this.collectReturns();
     // What was recursion while this was being solved is none for those who ask later.
     this.cells.changedForAll();
@@ -145,34 +152,40 @@ export class Uniformity {
   }
 
   private sweepSteps(from: number, to: number): boolean {
-    const { steps } = this.defUse;
     let changed = false;
-    for (let i = from; i < to; i++) {
-      const step = steps[i];
-      if (step !== undefined && this.take(step)) changed = true;
-    }
+    for (let i = from; i < to; i++) if (this.take(i)) changed = true;
     return changed;
   }
 
   /** One sweep of an outermost loop; false if nothing in it can change any more. */
   private sweepLoop(from: number, to: number): boolean {
-    const { steps } = this.defUse;
-    const ahead: Step[] = [];
+    const ahead: number[] = [];
     for (let i = from; i < to; i++) {
-      const step = steps[i];
-      if (step === undefined) break;
       this.at = i;
-      this.readAhead = false;
-      this.take(step);
-      if (this.readAhead) ahead.push(step);
+      this.take(i);
+      if (this.reads?.readsAhead(i) === true) ahead.push(i);
     }
     this.at = NOWHERE;
-    for (const step of ahead) if (this.take(step)) return true;
+    for (const i of ahead) if (this.take(i)) return true;
     return false;
   }
 
-  /** Evaluates a step; true if that changed anything. */
-  private take({ value, control }: Step): boolean {
+  /** Evaluates a step, unless nothing that it read has changed since it was; true if that changed anything. */
+  private take(index: number): boolean {
+    const step = this.defUse.steps[index];
+    if (step === undefined) return false;
+    const { reads } = this;
+    if (reads === null) return this.evaluate(step);
+    // For the exits of a loop there is no cell.
+    if (step.value?.kind !== 'exit' && !reads.mayChange(index)) return false;
+    this.readAhead = false;
+    reads.begin(index);
+    const changed = this.evaluate(step);
+    reads.end(index, this.readAhead);
+    return changed;
+  }
+
+  private evaluate({ value, control }: Step): boolean {
     const old = value !== null ? this.taints[value.id] ?? 0 : this.own[control.id] ?? 0;
     const now = old | (value !== null ? this.transfer(value) | this.handedOn(value) : this.ownOf(control));
     if (now === old) return false;
@@ -185,7 +198,7 @@ export class Uniformity {
   /** Does every step give what it gave? A solution does; the sweeps of loops rest on which steps cannot have changed, and tests ask. */
   isFixpoint(): boolean {
     this.solvedCalls.clear();
-    return !this.sweepSteps(0, this.defUse.steps.length);
+    return !this.defUse.steps.some((step) => this.evaluate(step));
   }
 
   /** The callees of a call as `solve` finds them, or found them as long as nothing has changed that it read. */
@@ -361,6 +374,7 @@ export class Uniformity {
 
   /** Join of everything stored through pointers that may lead to the thread's own objects. */
   get localStore(): number {
+    this.storeRead = true;
     this.cells.read(this.taints.length + this.own.length);
     return this.storedThere;
   }
