@@ -86,6 +86,8 @@ describe('statements on which a launch depends stay', () => {
     'CHECK(cudaMemcpy(data, data, n, 0));', 'CHECKED(cudaMemcpy(data, data, n * q, 0));', 'OUTER(cudaMemset(data, 0, n));', 'CHECK(changes(n));', 'unseen(cudaMemset(data, 0, n));', 'unseen(cudaMemset(data, 0, n), n);', 'CHECK(scanf("%d", &n));', 'CHECKED(cudaMallocHost(&n, 4));', 'unseen(Keeper(n));', 'CHECK(n);', 'CHECKED(n);', 'KEEP(cudaFree(n));',
     'printf("%d %s\\n", n, argc ? "yes" : "no");', 'scanf("%d", argc ? &n : &m);', 'scanf("%d", &(argc ? n : m));', 'scanf("%d", &(m, n));', 'use(&(m, n));', 'printf("%d\\n", (argc ? n : m) = 3);', 'printf("%d\\n", n = q);', 'printf("%d\\n", argc ? n : changes(n));', 'hipMemcpy(data, data, n, 0);', 'assert(n > 0);', 'assert(n = q);',
     'int &r = (m, n); r = 3;', 'auto &r = (m, n); r = 3;', 'auto &&r = argc ? n : m; r = 3;', 'Keeper keeper = (m, n);', 'float *more = new float[n * q]();', 'int *more = new int[2]{n, q};', 'Keeper *more = new Keeper(n);', 'Keeper *more = new Keeper[n];', 'Keeper **more = new Keeper *[n]; delete [] more;', 'new (data) int(n);',
+    // A head's own variable.
+    'if (int z = q) n = z;', 'switch (int z = q; argc) { case 0: n = z; }', 'if (int z = q; z > 3) n = z;', 'while (int z = q) { n = z; break; }', 'for (int z = q; z > 3; z--) n = z;', 'for (int z = q, y = z; argc; argc--) n = y;', 'for (int i = q; i < 3; i++) reads(i); n = 32;',
     // Lambdas.
     'auto f = [=] { return n; }; use(&f);', 'auto f = [&n, q] { n = q; }; f();', 'auto f = [w = n]() mutable { w++; }; f();', 'auto f = [&] { int n = 3; changes(n); }; f();', 'std::for_each(data, data + n, [&](int v) { n += v; });', 'auto f = [&](int n) { k<<<2, n>>>(data, n, q); }; f(q);', 'auto f = [] { for (int i = 0; i < 3; i++) { if (i) return 1; } return 2; }; n = f();',
     'auto f = [&r = n](int v) { r = v; }; f(3);', 'auto f = [&] {\n#ifdef WIDE\nn = 32;\n#endif\n}; f();', 'int z[] = {n, q}; n = z[1];', '[&] { n = 32; }();', 'auto [f, g] = std::make_pair([&] { n = 3; }, 2);', 'auto &[f, g] = twice; f = n;',
@@ -107,6 +109,11 @@ describe('what is known of a kernel stays known', () => {
     ['a reference to a component', `${START} dim3 block(32, 2); unsigned &r = block.x; r = 64; k<<<1, block>>>(data, n, m);`],
     ['a component that is kept', `${START} dim3 block(32, 2); Keeper keeper = block.x; k<<<1, block>>>(data, n, m);`],
     ['a component that is handed out', `${START} dim3 block(32, 2); changes(block.y); k<<<1, block>>>(data, n, m);`],
+    ['an operator writes its operand', `P one; one << n; ${START} ${LAUNCH} }\nstruct P {}; P &operator<<(P &, int &v) { v = 3; }\nint more(int argc) { P one; ${START} one << n; ${LAUNCH}`],
+    ['an operator of a class keeps its operand', `}\nstruct Q { int *to; Q &operator+(int &v) { to = &v; return *this; } };\nint more(int argc) { Q one; ${START} one + n; *one.to = 3; ${LAUNCH}`],
+    ['an operand becomes an object that keeps it', `}\nstruct Q {}; Q operator+(Q, Keeper);\nint more(int argc) { Q one; ${START} one + n; ${LAUNCH}`],
+    ['an operator of a template', `}\nstruct Q {}; template <typename T> Q &operator*(Q &, T &v) { v = 3; }\nint more(int argc) { Q one; ${START} one * n; ${LAUNCH}`],
+    ['a variable of a head hides another', `}\nconst int q = 5;\nint more(int argc) { ${START} if (int z = q) n = z; ${LAUNCH}`],
     ['components of a dim3', `${START} dim3 block; block.x = 16; block.y = n / 16; printf("%d\\n", n); k<<<1, block>>>(data, n, m);`],
     ['a dim3 of another', `${START} dim3 one(32, 2); dim3 two = one; two.x = one.y; k<<<two, one>>>(data, n, m);`],
     ['a value of a template', `${START} t<64><<<1, n>>>(data); t<SIZE><<<1, 2 * n>>>(data);`],

@@ -107,7 +107,8 @@ class Slicer {
     const isHead = parts.length > 0;
     let needed = isHead && !this.#kept.has(statement) && parts.some((part) => this.#kept.has(part));
     for (const [name, use] of uses) {
-      if ((use & Use.writes) !== 0 && this.#asked.has(name) && !(isHead && (use & Use.scopes) !== 0)) {
+      // What a head declares is its own: it counts where something behind it stays, which may be what asks.
+      if ((use & Use.writes) !== 0 && this.#asked.has(name) && (!isHead || (use & Use.scopes) === 0 || needed || this.#kept.has(statement))) {
         if ((use & Use.assigns) !== 0) {
           this.#keep(statement, true);
           return;

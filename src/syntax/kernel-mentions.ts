@@ -1,6 +1,7 @@
 /** Which bodies name a kernel: one that does may pass its address on; and which names are functions of the files, not of a library. */
 import { streamOf } from '../source/index.js';
 import type { MacroDefinition, Overlay, Span } from '../source/types.js';
+import { operatorHandsOut } from './handing-operators.js';
 import { namesWhose } from './hidden-kernels.js';
 import type { FileNames } from './scope.js';
 import type { FunctionDecl } from './tree.js';
@@ -31,7 +32,7 @@ export interface Mentions {
   kernels(): readonly FunctionDecl[];
   /** Kernels that these names stand for. */
   kernelsAmong(names: ReadonlySet<string>): readonly FunctionDecl[];
-  /** Is one of the names a kernel's, or one of the callees declared as a function? */
+  /** Is one of the names a kernel's, or one of the callees declared as a function, or is there an operator that hands out its operands? */
   any(names: ReadonlySet<string>, callees: ReadonlySet<string>): boolean;
 }
 
@@ -39,6 +40,7 @@ export interface Mentions {
 export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<string, MacroDefinition>): Mentions {
   const names = new Set(visible.flatMap((file) => [...kernelsOf(file).keys()]));
   let words: ReadonlySet<string> | null = null;
+  let handsOut: boolean | null = null;
   const wordsFor = (): ReadonlySet<string> => words ??= names.size === 0 ? names : new Set([...names, ...namesWhose(macros, (macro) => mayName(macro, names))]);
   const kernelsAmong = (mentioned: ReadonlySet<string>): readonly FunctionDecl[] => {
     const found: FunctionDecl[] = [];
@@ -59,6 +61,8 @@ export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<st
     kernels: () => kernelsAmong(names),
     kernelsAmong,
     any: (mentioned, callees) => {
+      handsOut ??= operatorHandsOut(visible);
+      if (handsOut) return true;
       for (const name of names) if (mentioned.has(name)) return true;
       for (const callee of callees) if (visible.some((file) => [...file.spaces.values()].some(({ functions }) => functions.has(callee)))) return true;
       return false;

@@ -182,6 +182,8 @@ export class FileNames {
   /** `namespace a = b::c;`, keyed by the alias's own path. */
   readonly aliases = new Map<string, string>();
   readonly global: Scope;
+  /** Operators that it declares, those of classes too. */
+  readonly operators: FunctionDecl[] = [];
 
   /** `doubts`: names that it declares for some of its includers only. */
   constructor(readonly doubts: FileDoubts['declared'] | null = null) {
