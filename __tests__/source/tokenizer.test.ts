@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TokenKind, sourceFromText, tokenize, tokensOf } from '../../src/source/index.js';
+import { TokenKind, sourceFromText, tokenize, tokenizeFragment, tokensOf } from '../../src/source/index.js';
 
 /** Spellings, kinds left out. */
 function spellings(text: string): string[] {
@@ -134,4 +134,13 @@ describe('directives', () => {
 test('tokens of a source are made once', () => {
   const source = sourceFromText('a.cu', '/a.cu', 'int a;');
   expect(tokensOf(source)).toBe(tokensOf(source));
+});
+
+test('outside of its range a list says nothing, whatever was read before and after it', () => {
+  const before = tokenizeFragment('first "second" 3');
+  const list = tokenizeFragment('a + b');
+  const behind = tokenizeFragment('"last" words');
+  expect(before.count + behind.count).toBe(5);
+  for (const index of [-3, -2, -1]) expect([list.kind(index), list.start(index), list.end(index), list.spelling(index), list.code(index), list.isIdentifier(index), list.is(index, '3')]).toEqual([0, 0, 0, '', 0, false, false]);
+  for (const index of [3, 4, 5]) expect([list.kind(index), list.start(index), list.end(index), list.spelling(index), list.code(index), list.isIdentifier(index), list.is(index, 'words')]).toEqual([0, 5, 5, '', 0, false, false]);
 });

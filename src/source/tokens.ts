@@ -74,15 +74,16 @@ export class Tokens {
 
   /** `TokenKind.none` outside of the range. */
   kind(index: number): number {
-    return index < this.count ? (this.#table[this.#base + index * STRIDE + 2] ?? 0) : 0;
+    return index >= 0 && index < this.count ? (this.#table[this.#base + index * STRIDE + 2] ?? 0) : 0;
   }
 
+  /** 0 before the first token, the length of the text behind the last: the table may hold tokens of other texts there. */
   start(index: number): number {
-    return index < this.count ? (this.#table[this.#base + index * STRIDE] ?? 0) : this.text.length;
+    return index < 0 ? 0 : index < this.count ? (this.#table[this.#base + index * STRIDE] ?? 0) : this.text.length;
   }
 
   end(index: number): number {
-    return index < this.count ? (this.#table[this.#base + index * STRIDE + 1] ?? 0) : this.text.length;
+    return index < 0 ? 0 : index < this.count ? (this.#table[this.#base + index * STRIDE + 1] ?? 0) : this.text.length;
   }
 
   /** Spelling; the empty string outside of the range. */
