@@ -21,6 +21,10 @@ void changes(int &v); void reads(int v); int give(); template <typename T> void 
 #define SET(v, x) v = x
 #define COPY(v, x) do { v = x; } while (0)
 #define PLUS +=
+#define N n
+#define NOTHING
+#define STEPS ++
+typedef int &count_t; struct keeper_t { int &r; };
 #define JOIN(a, b) a##b
 __global__ void k(int *data, int count, number width) { data[threadIdx.x] = count + width; }
 template <int N> __global__ void t(int *data) { data[threadIdx.x] = N; }
@@ -86,6 +90,10 @@ describe('statements on which a launch depends stay', () => {
     'CHECK(cudaMemcpy(data, data, n, 0));', 'CHECKED(cudaMemcpy(data, data, n * q, 0));', 'OUTER(cudaMemset(data, 0, n));', 'CHECK(changes(n));', 'unseen(cudaMemset(data, 0, n));', 'unseen(cudaMemset(data, 0, n), n);', 'CHECK(scanf("%d", &n));', 'CHECKED(cudaMallocHost(&n, 4));', 'unseen(Keeper(n));', 'CHECK(n);', 'CHECKED(n);', 'KEEP(cudaFree(n));',
     'printf("%d %s\\n", n, argc ? "yes" : "no");', 'scanf("%d", argc ? &n : &m);', 'scanf("%d", &(argc ? n : m));', 'scanf("%d", &(m, n));', 'use(&(m, n));', 'printf("%d\\n", (argc ? n : m) = 3);', 'printf("%d\\n", n = q);', 'printf("%d\\n", argc ? n : changes(n));', 'hipMemcpy(data, data, n, 0);', 'assert(n > 0);', 'assert(n = q);',
     'int &r = (m, n); r = 3;', 'auto &r = (m, n); r = 3;', 'auto &&r = argc ? n : m; r = 3;', 'Keeper keeper = (m, n);', 'float *more = new float[n * q]();', 'int *more = new int[2]{n, q};', 'Keeper *more = new Keeper(n);', 'Keeper *more = new Keeper[n];', 'Keeper **more = new Keeper *[n]; delete [] more;', 'new (data) int(n);',
+    // Macros that stand for a variable, an operator or nothing.
+    'N = q;', 'N += 3;', 'N++;', 'changes(N);', 'use(&N);', 'scanf("%d", &N);', 'if (N = 33) use(data);', 'while (N-- > 33) use(data);', 'Keeper keeper(N);', 'printf("%d", N++);', 'n NOTHING = q;', 'n STEPS;', 'NOTHING n = q;',
+    // What looks like the library's.
+    'auto time = [](int &v) { v = 33; }; time(n);', 'count_t t = n; t = 33;', 'keeper_t r = n; use(&r);', 'int m2 = -n++;', 'int m2 = !n++;',
     // A head's own variable.
     'if (int z = q) n = z;', 'switch (int z = q; argc) { case 0: n = z; }', 'if (int z = q; z > 3) n = z;', 'while (int z = q) { n = z; break; }', 'for (int z = q; z > 3; z--) n = z;', 'for (int z = q, y = z; argc; argc--) n = y;', 'for (int i = q; i < 3; i++) reads(i); n = 32;',
     // Lambdas.
@@ -145,6 +153,23 @@ ${HEAD}\nnamespace space { void k(); }\nvoid k(int more);\nint other(int argc) {
     for (const mode of ['launches', 'whole'] as const) {
       const program = load(text, mode);
       expect([...program.units.values()].flatMap((unit) => unit.kernels).filter((kernel) => kernel.name === 'k').map((kernel) => program.allLaunchesVisible(kernel))).toEqual([false]);
+    }
+  });
+});
+
+describe('shapes of blocks', () => {
+  const SHAPES: readonly (readonly [string, readonly number[] | null])[] = [
+    ['int n = 33; int *p = &n; n = 32; *p = 33;', null], ['int n = 33; int &p = n; n = 32; p = 33;', null], ['int n = 8; auto f = [&] { n = 33; }; n = 32; f();', [32, 33]], ['int m = 33; const int n = m; m = 16;', [16, 33]], ['int n = 16; std::cin >> n;', null],
+    ['int n = 16, m = 2; std::cin >> m >> n;', null], ['int n = 16; int m = -n++;', null], ['int n = 16; bool m = !n--;', null], ['int n = 33; n = 16;', [16]], ['int n = 16; if (argc > 1) N = atoi(argv[1]);', null],
+  ];
+  test.each(SHAPES)('%s', (body, expected) => {
+    const text = `${HEAD}\nint host(int argc, char **argv) { int *data; ${body} k<<<1, n>>>(data, 1, 2); return 0; }\n`;
+    for (const mode of ['launches', 'whole'] as const) {
+      const program = load(text, mode);
+      const [kernel] = [...program.units.values()].flatMap((unit) => unit.kernels);
+      if (kernel === undefined) throw new Error('no kernel');
+      const { alternatives } = blockFact(kernel, program, {});
+      expect(alternatives.map(({ x }) => x).sort((a, b) => a - b)).toEqual(expected ?? []);
     }
   });
 });

@@ -192,6 +192,7 @@ export class IndexBuilder {
     switch (node.kind) {
       case 'binary':
         if (node.op === '&&' || node.op === '||') this.branching.push(node);
+        else if (node.op === '>>' && isReadFrom(node.left)) this.expose(node.right);
         else if (node.op === '+' || node.op === '-' || node.op === ',') { this.decays(node.left); this.decays(node.right); }
         return;
       case 'assign':
@@ -304,6 +305,15 @@ function alternatives(lvalue: Expr): readonly Expr[] {
     case 'member': return expr.arrow ? [expr] : alternatives(expr.object);
     default: return [expr];
   }
+}
+
+/** Is it a stream of the library, or what comes back from reading one: `std::cin >> n`? */
+function isReadFrom(left: Expr): boolean {
+  let expr = strip(left);
+  while (expr.kind === 'binary' && expr.op === '>>') expr = strip(expr.left);
+  const { type } = expr;
+  if (type.kind !== 'unknown') return false;
+  return /stream\b/.test(type.text) || (expr.kind === 'ref' && expr.decl === null && /(?:^|::)w?cin$/.test(expr.name));
 }
 
 /** A number that holds no address. */

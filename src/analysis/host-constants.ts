@@ -63,7 +63,7 @@ function resolverAt(place: HostPlace, visiting: ReadonlySet<VariableDecl>): Reso
       if (values === null) return null;
     }
     return values.length === 0 ? null : values;
-  }, place.thisBuild === true ? {} : { everyBuild: true } as const);
+  }, { at: (offset: number) => resolverAt({ ...place, offset }, visiting) }, place.thisBuild === true ? {} : { everyBuild: true } as const);
 }
 
 /** Without parentheses and macros that mean the same in every build that is asked about. */
@@ -174,7 +174,11 @@ function writesBefore(decl: VariableDecl, place: HostPlace): readonly VariableWr
   const writes = indexFunction(place.function).writes.get(decl) ?? [];
   let hiding = -1;
   writes.forEach((write, position) => { if (write.kind === 'assign' && isStraight(decl, write, place)) hiding = position; });
-  return hiding < 0 ? writes : writes.filter((write, position) => position >= hiding || write.node.span.start > place.offset);
+  if (hiding < 0) return writes;
+  // Whoever has the address, or a lambda that captured the variable, may write it behind the assignment.
+  const { lambdas } = indexFunction(place.function);
+  const mayRunLater = ({ kind, node: { span } }: VariableWrite): boolean => kind === 'escape' || lambdas.some((lambda) => lambda.span.start <= span.start && span.end <= lambda.span.end);
+  return writes.filter((write, position) => position >= hiding || write.node.span.start > place.offset || mayRunLater(write));
 }
 
 /** Does the write stand straight in the block of the declaration, before the place? Then every path to the place runs through it. */

@@ -21,6 +21,8 @@ export interface Resolver {
   (leaf: Expr): Values | null;
   /** Only what every build agrees on: the default of a macro that a build may replace is no value. */
   readonly everyBuild?: true;
+  /** The same for another place of the function: what a constant was made of is what its parts were where it was declared. */
+  at?(offset: number): Resolver;
 }
 
 export const MAX_VALUES = 16;
@@ -197,7 +199,7 @@ function name(expr: Expr & { readonly kind: 'ref' }, resolve: Resolver, depth: n
   if (decl.kind === 'enumerator') return convertAll(enumeratorValue(decl, resolve, depth), expr.type);
   // A static const member may be initialised in its class; an ordinary one belongs to an object.
   if (decl.kind === 'variable' && isConstant(decl) && decl.init !== null && !decl.opaqueInit && (decl.storage !== 'member' || decl.constexpr)) {
-    const known = convertAll(evaluate(decl.init, resolve, depth + 1), decl.type);
+    const known = convertAll(evaluate(decl.init, decl.storage === 'automatic' ? resolve.at?.(decl.init.span.start) ?? resolve : resolve, depth + 1), decl.type);
     if (known !== null) return known;
   }
   return resolve(expr);

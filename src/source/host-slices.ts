@@ -43,7 +43,9 @@ export function hostSlice(stream: Stream, open: number, macros: ReadonlyMap<stri
       }
     }
   });
-  return holes.length === 0 ? null : { holes, names, callees };
+  // A name of the library's that the body gives to something else is not the library's.
+  if (holes.length === 0 || slicer.declaresAny(callees)) return null;
+  return { holes, names, callees };
 }
 
 /** What can be left out of a body, whose brace stands at token `open`, if of it only statements count that name one of these; null if it has to be read whole. */
@@ -75,6 +77,7 @@ class Slicer {
   readonly #named = new Set<string>();
   /** Declared in the body as pointers or floating-point numbers and as nothing else: no integer is read off them. */
   readonly #noIntegers = new Set<string>();
+  readonly #declared = new Set<string>();
 
   /** `values`: is anything asked about the values of what the statements name? */
   constructor(private readonly values: boolean) {}
@@ -89,7 +92,12 @@ class Slicer {
       }
     };
     collect(statements);
-    for (const { own } of all) for (const [name, use] of own.uses) if ((use & Use.noInteger) !== 0) this.#noIntegers.add(name);
+    for (const { own } of all) {
+      for (const [name, use] of own.uses) {
+        if ((use & Use.noInteger) !== 0) this.#noIntegers.add(name);
+        if ((use & Use.declares) !== 0) this.#declared.add(name);
+      }
+    }
     for (const { own } of all) for (const [name, use] of own.uses) if ((use & Use.integer) !== 0) this.#noIntegers.delete(name);
     for (const statement of all) if (statement.own.fixed || counts(statement)) this.#keep(statement, true);
     for (let size = -1; size !== this.#kept.size + this.#asked.size + this.#named.size;) {
@@ -100,6 +108,11 @@ class Slicer {
         if (statement !== undefined) this.#consider(statement);
       }
     }
+  }
+
+  declaresAny(names: ReadonlySet<string>): boolean {
+    for (const name of names) if (this.#declared.has(name)) return true;
+    return false;
   }
 
   #consider(statement: HostStatement): void {

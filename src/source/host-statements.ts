@@ -273,7 +273,8 @@ class StatementReader {
         found.add(name, 0);
         for (const word of macro.words) {
           if (STRANGE.has(word)) found.fixed = true;
-          found.add(word, KEYWORDS.has(word) ? 0 : macro.constant ? Use.names : ASSIGNED);
+          // What happens to a name for which the macro stands is not looked at.
+          found.add(word, KEYWORDS.has(word) || this.macros.has(word) ? 0 : ASSIGNED);
         }
         // What calls in its arguments are given is theirs, if they stay calls in it and it is all that stands here.
         if (!macro.constant && !(macro.keepsArguments && i === first && this.stream.match(i + 1) >= last - 1 && tokens.is(i + 1, '('))) all = true;
@@ -308,7 +309,7 @@ class StatementReader {
     let use: number = fate === Fate.written ? Use.names | Use.writes : fate === Fate.text ? ASSIGNED : Use.names;
     const behind = this.#behindParts(i);
     const before = tokens.spelling(i - 1);
-    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--') use |= ASSIGNED;
+    if (ASSIGNMENTS.has(tokens.spelling(behind)) || before === '++' || before === '--' || this.#isMacro(behind) || this.#isMacro(i - 1)) use |= ASSIGNED;
     // Not among the arguments of a call.
     const mayDeclare = around.length === 0 || (around.length === 1 && DECLARING_HEADS.has(tokens.spelling(first)));
     const declares = mayDeclare && BEHIND_DECLARED.has(tokens.spelling(i + 1))
@@ -327,6 +328,11 @@ class StatementReader {
     if ((before === '=' && alone && !plainType) || before === 'return' || only || (before === ')' && !this.#isCast(i - 1))) use |= Use.writes;
     found.add(name, use);
     return declares && (before === '&' || before === '&&');
+  }
+
+  /** It may hide an operator, or nothing. */
+  #isMacro(i: number): boolean {
+    return this.#tokens.isIdentifier(i) && this.macros.has(this.#tokens.spelling(i));
   }
 
   /** `struct timeval t` declares no type. */
@@ -439,5 +445,5 @@ class StatementReader {
 }
 
 function isNumberType(word: string): boolean {
-  return (PRIMITIVE_TYPES.has(word) && word !== 'void') || word.endsWith('_t');
+  return (PRIMITIVE_TYPES.has(word) && word !== 'void') || /^(?:u?int(?:_least|_fast)?(?:8|16|32|64)|u?intptr|u?intmax|s?size|ptrdiff|off|time|clock|wchar|char(?:8|16|32)|(?:cuda|hip|cublas|cusparse)[A-Z]\w*)_t$/.test(word);
 }

@@ -14,7 +14,9 @@ export function operatorHandsOut(visible: readonly FileNames[]): boolean {
 function bindsNumber(type: Type): boolean {
   if (type.kind !== 'reference' || type.to.const === true) return false;
   switch (type.to.kind) {
-    case 'record': case 'array': case 'function': return false;
+    // A `dim3` is made of numbers that launches ask for.
+    case 'record': return type.to.decl.name === 'dim3' || type.to.decl.vector !== null;
+    case 'array': case 'function': return false;
     case 'unknown': return !/stream\b/.test(type.to.text);
     default: return true;
   }

@@ -64,7 +64,7 @@ export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<st
       handsOut ??= operatorHandsOut(visible);
       if (handsOut) return true;
       for (const name of names) if (mentioned.has(name)) return true;
-      for (const callee of callees) if (visible.some((file) => [...file.spaces.values()].some(({ functions }) => functions.has(callee)))) return true;
+      for (const callee of callees) if (visible.some((file) => file.methods.has(callee) || [...file.spaces.values()].some(({ functions, values }) => functions.has(callee) || values.has(callee)))) return true;
       return false;
     },
   };

@@ -107,6 +107,7 @@ export function declareFunction(
   else memberScope(owner)?.declare(decl);
   ctx.unit.functions.push(decl);
   if (name.startsWith('operator')) ctx.unit.names.operators.push(decl);
+  if (owner !== null) ctx.unit.names.methods.add(name);
   if (childOfType(node, 'default_method_clause') !== null) decl.defaulted = true;
   if (said('virtual') || (functionNode !== null && childOfType(functionNode, 'virtual_specifier') !== null)) decl.virtual = true;
   if (isConstMethod(ctx, functionNode ?? nameNode)) decl.constant = true;

@@ -158,13 +158,22 @@ function unaryType(op: UnaryExpr['op'], operand: Expr): Type {
   }
 }
 
+function withArgument(node: Cst, old: Cst, argument: Cst): Cst {
+  return { ...node, end: argument.end, children: node.children.map((child) => (child === old ? argument : child)) };
+}
+
 export function lowerUpdate(ctx: Lowering, node: Cst): Expr {
   const operand = fieldChild(node, 'argument');
   const operator = node.children.find((child) => !child.named);
   if (operand === null || operator === undefined) return ctx.opaque(node, 'update expression');
-  const target = expression(ctx, operand);
   const op = operator.type === '--' ? '--' : '++';
   const prefix = operator.start < operand.start;
+  // `-n++` steps n: the grammar takes what stands in front for a part of what is stepped.
+  if (!prefix && operand.type === 'unary_expression') {
+    const inner = fieldChild(operand, 'argument');
+    return inner === null ? ctx.opaque(node, 'update expression') : lowerUnary(ctx, withArgument(operand, inner, { ...node, start: inner.start, field: 'argument', children: [inner, operator] }));
+  }
+  const target = expression(ctx, operand);
   const overloaded = operatorCall(ctx, node, operator, op, [target], prefix ? null : { kind: 'literal', value: 0n, span: ctx.spanBetween(node.end, node.end), type: INT });
   if (overloaded !== null) return overloaded;
   return { kind: 'update', span: ctx.span(node), op, prefix, target, type: unqualified(stripReference(target.type)) };

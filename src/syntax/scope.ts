@@ -184,6 +184,8 @@ export class FileNames {
   readonly global: Scope;
   /** Operators that it declares, those of classes too. */
   readonly operators: FunctionDecl[] = [];
+  /** Names of methods. */
+  readonly methods = new Set<string>();
 
   /** `doubts`: names that it declares for some of its includers only. */
   constructor(readonly doubts: FileDoubts['declared'] | null = null) {
