@@ -160,7 +160,9 @@ ${HEAD}\nnamespace space { void k(); }\nvoid k(int more);\nint other(int argc) {
 describe('shapes of blocks', () => {
   const SHAPES: readonly (readonly [string, readonly number[] | null])[] = [
     ['int n = 33; int *p = &n; n = 32; *p = 33;', null], ['int n = 33; int &p = n; n = 32; p = 33;', null], ['int n = 8; auto f = [&] { n = 33; }; n = 32; f();', [32, 33]], ['int m = 33; const int n = m; m = 16;', [16, 33]], ['int n = 16; std::cin >> n;', null],
-    ['int n = 16, m = 2; std::cin >> m >> n;', null], ['int n = 16; int m = -n++;', null], ['int n = 16; bool m = !n--;', null], ['int n = 33; n = 16;', [16]], ['int n = 16; if (argc > 1) N = atoi(argv[1]);', null],
+    ['int n = 16, m = 2; std::cin >> m >> n;', null], ['int n = 16; int m = -n++;', null], ['int n = 16; bool m = !n--;', null], ['int n = 33; n = 16;', [16]],
+    ['dim3 n(3); auto f = [&] { n.x = 33; }; n.x = 32; f();', [32, 33]], ['dim3 n(3); unsigned &x = n.x; n = dim3(16); x = 33;', null], ['dim3 n(16); n.dim3::x = 33;', null], ['dim3 n(16); unsigned dim3::*m = &dim3::x; n.*m = 33;', null],
+    ['int n = 8, m = 3; (argc > 0 ? n : m) = 33;', null], ['int n = 8, m = 3; (argc > 0 ? n : m)++;', null], ['int n = 8; static int &r = n; r = 33;', null], ['int n = 16; delete [] (data + n++);', null], ['int n = 16; float *g = new float[n += 3];', null], ['int n = 16; float *g = new float[n];', [16]], ['int n = 16; if (argc > 1) N = atoi(argv[1]);', null],
   ];
   test.each(SHAPES)('%s', (body, expected) => {
     const text = `${HEAD}\nint host(int argc, char **argv) { int *data; ${body} k<<<1, n>>>(data, 1, 2); return 0; }\n`;

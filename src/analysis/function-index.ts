@@ -263,6 +263,9 @@ export class IndexBuilder {
   }
 
   private declare(variable: VariableDecl): void {
+    const { type, init, storage } = variable;
+    // A reference that outlives the call stands for a variable of it all the same.
+    if (storage !== 'automatic' && type.kind === 'reference' && init !== null) this.expose(init);
     if (!isAutomatic(variable)) return;
     this.declared.add(variable);
     if (variable.opaqueInit) this.record(variable, { kind: 'escape', value: null, node: variable });
@@ -274,7 +277,14 @@ export class IndexBuilder {
 
   private assign(target: Expr, write: VariableWrite): void {
     const found = variableOf(target);
-    if (found !== null) this.record(found.variable, found.whole ? write : { kind: 'part', value: write.value, node: write.node });
+    if (found !== null) {
+      this.record(found.variable, found.whole ? write : { kind: 'part', value: write.value, node: write.node });
+      return;
+    }
+    const lvalue = strip(target);
+    // `(c ? a : b) = 1`, and a place that is not understood: what it names is written, if it is what is meant.
+    if (lvalue.kind === 'conditional' || lvalue.kind === 'binary') this.expose(lvalue);
+    else if (lvalue.kind === 'opaque') this.unread.push(lvalue.names === undefined ? null : { ...lvalue.names, plain: false });
   }
 
   /** An array whose name decays to a pointer hands out its address. */

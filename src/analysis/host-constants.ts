@@ -135,7 +135,8 @@ function variableDimensions(decl: VariableDecl, place: HostPlace, visiting: Read
   }
   let result: DimensionValues | null = null;
   if (decl.init === null && !writesBefore(decl, place).some((write) => write.kind === 'assign')) result = { x: ONE, y: ONE, z: ONE };
-  const parts: { readonly axis: 'x' | 'y' | 'z'; readonly values: Values | null; readonly sure: boolean }[] = [];
+  const parts: { readonly axis: 'x' | 'y' | 'z'; readonly values: Values | null; readonly sure: boolean; readonly late: boolean }[] = [];
+  const fn = place.function;
   for (const write of writesBefore(decl, place)) {
     const at: HostPlace = { ...place, offset: write.node.span.start };
     if ((write.kind === 'init' || write.kind === 'assign') && write.value !== null) {
@@ -144,12 +145,13 @@ function variableDimensions(decl: VariableDecl, place: HostPlace, visiting: Read
     } else if (write.kind === 'part' && write.node.kind === 'assign') {
       const target = strip(write.node.target);
       if (write.node.op !== null || target.kind !== 'member' || (target.name !== 'x' && target.name !== 'y' && target.name !== 'z')) return UNKNOWN;
-      parts.push({ axis: target.name, values: evaluate(write.node.value, resolverAt(at, inside)), sure: isStraight(decl, write, place) });
+      parts.push({ axis: target.name, values: evaluate(write.node.value, resolverAt(at, inside)), sure: isStraight(decl, write, place), late: mayRunLater(write, fn) });
     } else return UNKNOWN;
   }
   if (result === null) return UNKNOWN;
   const merged = { x: result.x, y: result.y, z: result.z };
-  for (const part of parts) merged[part.axis] = part.sure ? part.values : union(merged[part.axis], part.values);
+  for (const part of parts) if (!part.late) merged[part.axis] = part.sure ? part.values : union(merged[part.axis], part.values);
+  for (const part of parts) if (part.late) merged[part.axis] = union(merged[part.axis], part.values);
   return merged;
 }
 
@@ -175,10 +177,13 @@ function writesBefore(decl: VariableDecl, place: HostPlace): readonly VariableWr
   let hiding = -1;
   writes.forEach((write, position) => { if (write.kind === 'assign' && isStraight(decl, write, place)) hiding = position; });
   if (hiding < 0) return writes;
-  // Whoever has the address, or a lambda that captured the variable, may write it behind the assignment.
-  const { lambdas } = indexFunction(place.function);
-  const mayRunLater = ({ kind, node: { span } }: VariableWrite): boolean => kind === 'escape' || lambdas.some((lambda) => lambda.span.start <= span.start && span.end <= lambda.span.end);
-  return writes.filter((write, position) => position >= hiding || write.node.span.start > place.offset || mayRunLater(write));
+  const fn = place.function;
+  return writes.filter((write, position) => position >= hiding || write.node.span.start > place.offset || mayRunLater(write, fn));
+}
+
+/** May it be done again behind where it stands? Whoever has the address may write, and a lambda that captured the variable. */
+function mayRunLater({ kind, node: { span } }: VariableWrite, fn: FunctionDecl): boolean {
+  return kind === 'escape' || indexFunction(fn).lambdas.some((lambda) => lambda.span.start <= span.start && span.end <= lambda.span.end);
 }
 
 /** Does the write stand straight in the block of the declaration, before the place? Then every path to the place runs through it. */

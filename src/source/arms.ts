@@ -106,14 +106,14 @@ export function groupBoundTo(stream: Stream, { start, end }: Span): number | nul
     const directive = opener < 0 ? undefined : stream.source.directives[opener];
     if (directive === undefined) { before--; continue; }
     const at = stream.directiveTokens[opener] ?? -1;
-    const isBehind = stream.source.directives[directiveAt(stream, before)]?.kind === 'endif';
+    const isBehind = stream.source.directives[stream.directiveAt(before)]?.kind === 'endif';
     if (isBehind && !allWhole(stream, opener)) return directive.start;
     conditional = isBehind && alwaysThere(stream, opener) ? -1 : opener;
     before = at - 1;
   }
   if (conditional >= 0 && before >= 0 && !stream.endsStatement(before)) return startOf(stream, conditional);
   for (let after = tokens.at(end); after < tokens.count && tokens.kind(after) === TokenKind.directive;) {
-    const index = directiveAt(stream, after);
+    const index = stream.directiveAt(after);
     const group = stream.groups.get(index);
     if (group === undefined) { after++; continue; }
     if (!allWhole(stream, index)) return startOf(stream, index);
@@ -133,22 +133,9 @@ function alwaysThere(stream: Stream, opener: number): boolean {
   return last !== undefined && stream.source.directives[last.directive]?.kind === 'else' && arms.every((arm) => (stream.brackets.arms.get(arm.directive)?.first ?? -1) >= 0);
 }
 
-/** The number of the directive that a token is; -1 for another token. */
-function directiveAt(stream: Stream, token: number): number {
-  const { directiveTokens } = stream;
-  let low = 0;
-  let high = directiveTokens.length;
-  while (low < high) {
-    const mid = (low + high) >> 1;
-    if ((directiveTokens[mid] ?? Infinity) < token) low = mid + 1;
-    else high = mid;
-  }
-  return directiveTokens[low] === token ? low : -1;
-}
-
 /** The directive that opens the group of a conditional directive; -1 for others. */
 function openerOf(stream: Stream, token: number): number {
-  return stream.source.directives[directiveAt(stream, token)]?.opener ?? -1;
+  return stream.source.directives[stream.directiveAt(token)]?.opener ?? -1;
 }
 
 function startOf(stream: Stream, directive: number): number {

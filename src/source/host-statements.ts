@@ -133,26 +133,13 @@ class StatementReader {
   }
 
   #isPragma(directive: number): boolean {
-    return this.stream.source.directives[this.#directive(directive)]?.kind === 'pragma';
-  }
-
-  /** Index of the directive in the source. */
-  #directive(token: number): number {
-    const { directiveTokens } = this.stream;
-    let low = 0;
-    let high = directiveTokens.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((directiveTokens[middle] ?? Infinity) < token) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.stream.source.directives[this.stream.directiveAt(directive)]?.kind === 'pragma';
   }
 
   /** `#if` to `#endif`, as a head with its arms behind it. Every arm must hold whole statements. */
   #group(from: number, end: number): HostStatement {
     const { directiveTokens, groups } = this.stream;
-    const group = groups.get(this.#directive(from));
+    const group = groups.get(this.stream.directiveAt(from));
     const last = group === undefined ? -1 : directiveTokens[group.end] ?? -1;
     if (group === undefined || last < 0 || last >= end || this.#depth >= MAX_NESTING) throw new NotPlain();
     this.#depth++;
@@ -376,7 +363,8 @@ class StatementReader {
     let at = i + 1;
     for (;;) {
       if (tokens.is(at, '[') && this.stream.match(at) > at) at = this.stream.match(at) + 1;
-      else if ((tokens.is(at, '.') || tokens.is(at, '->')) && tokens.isIdentifier(at + 1)) at += 2;
+      // `b.dim3::x` too.
+      else if ((tokens.is(at, '.') || tokens.is(at, '->') || (at > i + 1 && tokens.is(at, '::'))) && tokens.isIdentifier(at + 1)) at += 2;
       else return at;
     }
   }

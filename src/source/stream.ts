@@ -30,6 +30,19 @@ export class Stream {
     this.directiveTokens = source.directives.map((directive) => this.tokens.at(directive.start));
   }
 
+  /** Index, in the source, of the directive that a token is; -1 for another token. */
+  directiveAt(token: number): number {
+    const { directiveTokens } = this;
+    let low = 0;
+    let high = directiveTokens.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if ((directiveTokens[mid] ?? Infinity) < token) low = mid + 1;
+      else high = mid;
+    }
+    return directiveTokens[low] === token ? low : -1;
+  }
+
   /** Partner of a bracket; -1 if it has none. */
   match(i: number): number {
     return i < 0 ? -1 : (this.brackets.match[i] ?? -1);

@@ -28,8 +28,10 @@ export function lowerBodies(state: UnitState, tree: CstTree, selection: Selectio
 function settle(state: UnitState, queued: QueuedBody, tree: CstTree, selection: Selection, mentions: Mentions): void {
   const { body, decl } = queued;
   const slice = selection.sliced.get(body.start);
-  if (slice !== undefined && !(mentions.any(slice.names, slice.callees) && readBody(body, state))) {
-    state.escapes.push(...mentions.kernelsAmong(slice.names));
+  const unusable = slice !== undefined && mentions.any(slice.names, slice.callees);
+  if (slice !== undefined && !(unusable && readBody(body, state))) {
+    // What the slice left out is not known then: any kernel may be launched otherwise.
+    if (unusable) state.escapes.push(...mentions.kernels());
     // Nobody comes to look through these.
     for (const hole of slice.holes) state.macroUses.settle(hole);
   }

@@ -30,9 +30,7 @@ export interface Mentions {
   kernel(overlay: Overlay, span: Span): boolean;
   /** All kernels that are visible. */
   kernels(): readonly FunctionDecl[];
-  /** Kernels that these names stand for. */
-  kernelsAmong(names: ReadonlySet<string>): readonly FunctionDecl[];
-  /** Is one of the names a kernel's, or one of the callees declared as a function, or is there an operator that hands out its operands? */
+  /** Is one of the names a kernel's, or one of the callees declared in the files, or is there an operator that hands out its operands? */
   any(names: ReadonlySet<string>, callees: ReadonlySet<string>): boolean;
 }
 
@@ -42,11 +40,6 @@ export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<st
   let words: ReadonlySet<string> | null = null;
   let handsOut: boolean | null = null;
   const wordsFor = (): ReadonlySet<string> => words ??= names.size === 0 ? names : new Set([...names, ...namesWhose(macros, (macro) => mayName(macro, names))]);
-  const kernelsAmong = (mentioned: ReadonlySet<string>): readonly FunctionDecl[] => {
-    const found: FunctionDecl[] = [];
-    for (const name of names) if (mentioned.has(name)) for (const file of visible) found.push(...kernelsOf(file).get(name) ?? []);
-    return found;
-  };
   return {
     get words() { return wordsFor(); },
     kernel: (overlay, { start, end }) => {
@@ -58,8 +51,7 @@ export function mentionsIn(visible: readonly FileNames[], macros: ReadonlyMap<st
       for (let i = tokens.at(start); i < tokens.count && tokens.start(i) < end; i++) if (tokens.isIdentifier(i) && found.some((word) => tokens.is(i, word))) return true;
       return false;
     },
-    kernels: () => kernelsAmong(names),
-    kernelsAmong,
+    kernels: () => visible.flatMap((file) => [...kernelsOf(file).values()].flat()),
     any: (mentioned, callees) => {
       handsOut ??= operatorHandsOut(visible);
       if (handsOut) return true;

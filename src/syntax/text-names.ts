@@ -32,11 +32,14 @@ export function namesIn(text: string, macros: ReadonlyMap<string, MacroDefinitio
   return { all: [...names], plain };
 }
 
-/** `&x`, `[&]`, `f(x)`, `T{x}`, `T &r = x`, text of an assembler: arithmetic, subscripts, members and `new T[x]` bind nothing. */
+const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=']);
+
+/** `&x`, `[&]`, `f(x)`, `T{x}`, `T &r = x`, `x++`, `x += y`, text of an assembler: arithmetic, subscripts, members and `new T[x]` bind nothing. */
 function mayBind(tokens: Tokens, i: number, macros: ReadonlyMap<string, MacroDefinition>): boolean {
   if (tokens.isIdentifier(i)) {
     const word = tokens.spelling(i);
     return (tokens.is(i + 1, '(') && !macros.has(word)) || (word === 'new' && lengthOfNew(tokens, i) < 0) || word === 'asm' || word === '__asm__' || word === 'throw';
   }
-  return tokens.is(i, '&') || tokens.is(i, '&&') || tokens.is(i, '{') || tokens.is(i, '=') || tokens.is(i, '#');
+  const mark = tokens.spelling(i);
+  return mark === '&' || mark === '&&' || mark === '{' || mark === '#' || mark === '++' || mark === '--' || (mark.endsWith('=') && !COMPARISONS.has(mark));
 }
